@@ -1,0 +1,65 @@
+// Package vfs is the seam between klog and the file system.
+//
+// All files of a klog root are reached through an FS, so that a test can take the
+// disk away: Mem forgets what was not synced, Fault fails the n-th operation. OS is
+// the real one. Errors are those of package os (*fs.PathError and friends) with the
+// system's errno inside.
+package vfs
+
+import (
+	"io"
+	"io/fs"
+)
+
+// FS is a file system as klog uses it. All methods may be called concurrently.
+// Names are paths as for package os.
+type FS interface {
+	// OpenFile opens with the flags of package os. Every descriptor is close-on-exec.
+	// EINTR is retried.
+	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+	Mkdir(name string, perm fs.FileMode) error
+	Rename(oldname, newname string) error
+	Link(oldname, newname string) error
+	Remove(name string) error
+	// ReadDir lists a directory, sorted by name.
+	ReadDir(name string) ([]fs.DirEntry, error)
+	Stat(name string) (fs.FileInfo, error)
+	Lstat(name string) (fs.FileInfo, error)
+	Chmod(name string, mode fs.FileMode) error
+	// Chown changes the owner; -1 leaves uid or gid as it is. It does not follow links.
+	Chown(name string, uid, gid int) error
+	// SyncDir makes the names in a directory durable: creations, renames, removals.
+	SyncDir(name string) error
+	// OpenLock opens the lock file name for reading and writing; it must exist.
+	OpenLock(name string) (LockFile, error)
+}
+
+// File is an open file. ReadAt and WriteAt may be called concurrently.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Name() string
+	Stat() (fs.FileInfo, error)
+	Truncate(size int64) error
+	// Sync makes the file's data and size durable (fdatasync). A failed Sync must not
+	// be tried again as if it could succeed: the kernel may have dropped the pages.
+	Sync() error
+	Chmod(mode fs.FileMode) error
+	Chown(uid, gid int) error
+	// Fd is the descriptor, or ^uintptr(0) where there is none.
+	Fd() uintptr
+}
+
+// LockFile is a file that exists to be locked, exclusively, with flock(2). The lock
+// belongs to the open file: it ends with Unlock, Close or the process. One goroutine
+// at a time may lock or unlock.
+type LockFile interface {
+	File
+	// Lock blocks until the lock is held. EINTR is retried.
+	Lock() error
+	// TryLock reports whether it got the lock, without waiting.
+	TryLock() (bool, error)
+	// Unlock gives the lock up and keeps the file open.
+	Unlock() error
+}
