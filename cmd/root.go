@@ -1,0 +1,221 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// constructors are all commands, in the order of the help text. A command is one file
+// with a function newXCommand, its flags in an options struct, and runX.
+func constructors() []func(*Env) *cli.Command {
+	return []func(*Env) *cli.Command{
+		newHelpCommand,
+		newVersionCommand,
+	}
+}
+
+// globalFlags are the values of the flags that every command has.
+type globalFlags struct {
+	root        string
+	rootSet     bool
+	quiet       bool
+	verbose     bool
+	noColor     bool
+	lockTimeout time.Duration
+	lockSet     bool
+}
+
+// Main runs one command line, args[0] being the program's name, and returns the exit
+// status. ctx ends when a signal asks for it; its cause then tells which. Whatever
+// happens inside, the user sees a message, never a trace.
+func Main(ctx context.Context, e *Env, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			code = e.internalError(p, debug.Stack())
+		}
+	}()
+	if len(args) > 0 {
+		args = args[1:]
+	}
+	err := cause(ctx, run(ctx, e, args))
+	if ferr := e.flush(); ferr != nil && (err == nil || !silent(err)) {
+		err = ferr // what was printed did not arrive: that is the news
+	}
+	if errors.Is(err, errBrokenPipe) {
+		e.dieOfBrokenPipe()
+	}
+	return e.report(err)
+}
+
+// internalError tells of a fault in klog itself.
+func (e *Env) internalError(p any, stack []byte) int {
+	e.say(fmt.Sprintf("internal error: %v", p))
+	if e.global.verbose {
+		e.Stderr.Write(stack)
+	} else {
+		e.hint("-v shows where; please report it")
+	}
+	return ExitFailure
+}
+
+func run(ctx context.Context, e *Env, args []string) error {
+	app := newApp(e)
+	line, err := readFlags(app, args)
+	e.command = line.name()
+	e.dash = line.dash
+	switch {
+	case err != nil:
+		return err
+	case line.version:
+		return printVersion(e, false)
+	case line.help:
+		return printHelp(e, app, line.path)
+	case line.command() == nil:
+		return missingCommand(app.Commands)
+	case len(line.command().Subcommands) > 0:
+		return missingCommand(line.command().Subcommands)
+	}
+	if err := checkArgs(line.command(), line.args); err != nil {
+		return err
+	}
+	return asUsage(app.RunContext(ctx, line.argv()))
+}
+
+// newApp is the command tree.
+func newApp(e *Env) *cli.App {
+	app := &cli.App{
+		Name:        "klog",
+		Usage:       "Kafka for the shell: topics, partitions and segments as plain files",
+		Flags:       newGlobalFlags(),
+		Before:      func(c *cli.Context) error { return e.takeGlobals(c) },
+		HideHelp:    true,
+		HideVersion: true,
+		Writer:      io.Discard,
+		ErrWriter:   io.Discard,
+		// A comma belongs to the value: cleanup.policy=compact,delete.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              usageProblem,
+		InvalidFlagAccessHandler:  unknownFlagAccess,
+		Compiled:                  time.Unix(0, 0), // spares a stat of the program
+	}
+	for _, construct := range constructors() {
+		app.Commands = append(app.Commands, prepare(construct(e)))
+	}
+	return app
+}
+
+// unknownFlagAccess finds the misspelt name of a flag in a command's code, which would
+// read as a zero value. Only urfave/cli itself asks for a help flag that is not there.
+func unknownFlagAccess(_ *cli.Context, name string) {
+	if name != "help" && name != "h" {
+		panic("no flag is named " + name)
+	}
+}
+
+// prepare sets what all commands have in common, so that none needs to repeat it.
+func prepare(c *cli.Command) *cli.Command {
+	c.HideHelp = true
+	c.OnUsageError = usageProblem
+	if action := c.Action; action != nil {
+		c.Action = func(ctx *cli.Context) error {
+			if err := action(ctx); err != nil {
+				return &actionError{err}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Subcommands {
+		prepare(sub)
+	}
+	return c
+}
+
+// actionError marks what a command returned: all other errors come from urfave/cli and
+// speak of the command line.
+type actionError struct{ err error }
+
+func (a *actionError) Error() string { return a.err.Error() }
+func (a *actionError) Unwrap() error { return a.err }
+
+func asUsage(err error) error {
+	var action *actionError
+	var usage *usageError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &action):
+		return action.err
+	case errors.As(err, &usage):
+		return err
+	}
+	return &usageError{msg: err.Error()}
+}
+
+// usageProblem words urfave/cli's complaint about a flag's value as klog's.
+func usageProblem(_ *cli.Context, err error, _ bool) error {
+	msg := err.Error()
+	if rest, ok := strings.CutPrefix(msg, "invalid value "); ok {
+		if value, rest, ok := strings.Cut(rest, " for flag -"); ok {
+			flag, why, _ := strings.Cut(rest, ": ")
+			if why == "parse error" {
+				why = "not understood"
+			}
+			msg = "--" + flag + ": " + value + ": " + why
+		}
+	}
+	if rest, ok := strings.CutPrefix(msg, "invalid boolean value "); ok {
+		value, flag, _ := strings.Cut(rest, " for -")
+		flag, _, _ = strings.Cut(flag, ": ")
+		msg = "--" + flag + ": " + value + ": it takes no value"
+	}
+	return &usageError{msg: msg}
+}
+
+func missingCommand(subs []*cli.Command) error {
+	var names []string
+	for _, c := range subs {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	return &usageError{msg: "which command?", hint: "there are: " + strings.Join(names, ", ")}
+}
+
+// checkArgs holds the number of positional arguments against ArgsUsage, which is the
+// one place that tells it: "NAME", "TOPIC [FILE...]", "[TOPIC...]". A command whose
+// ArgsUsage holds "--" checks for itself.
+func checkArgs(c *cli.Command, args []string) error {
+	if strings.Contains(c.ArgsUsage, "--") {
+		return nil
+	}
+	least, most := 0, 0
+	for _, word := range strings.Fields(c.ArgsUsage) {
+		if strings.Contains(word, "...") {
+			most = -1
+		}
+		if most >= 0 {
+			most++
+		}
+		if word[0] != '[' {
+			least++
+			if len(args) < least {
+				return &usageError{
+					msg:  "missing argument " + strings.TrimRight(word, ".]"),
+					hint: "klog help " + c.Name + " shows how it is used",
+				}
+			}
+		}
+	}
+	if most >= 0 && len(args) > most {
+		return usagef("unexpected argument %s", quote(args[most]))
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package cmd
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// signalError is the cause of a context that a signal has ended.
+type signalError struct{ signal syscall.Signal }
+
+func (s *signalError) Error() string { return s.signal.String() }
+
+// SignalHandling ends a command in order when SIGHUP, SIGINT or SIGTERM arrives: its
+// context is cancelled, and once it has returned the process dies of that signal, so
+// that a shell sees why it ended. A second signal ends it at once.
+type SignalHandling struct {
+	caught atomic.Int32
+}
+
+// patience is how long a write to standard output that does not move holds up the end:
+// a pager that nobody scrolls would hold it up for ever.
+const patience = 300 * time.Millisecond
+
+// Signals starts to listen. The context is cancelled by the first signal, with a cause
+// that Main understands. A signal that the parent has set to be ignored (nohup, a
+// background job) stays ignored.
+func Signals(e *Env) (context.Context, *SignalHandling) {
+	s := &SignalHandling{}
+	var want []os.Signal
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+		if !signal.Ignored(sig) {
+			want = append(want, sig)
+		}
+	}
+	if len(want) == 0 {
+		return context.Background(), s
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, want...)
+	out := e.Out()
+	go func() {
+		sig := (<-c).(syscall.Signal)
+		s.caught.Store(int32(sig))
+		signal.Stop(c)
+		cancel(&signalError{sig})
+		s.whenStuck(out)
+	}()
+	return ctx, s
+}
+
+// whenStuck ends the process when standard output takes nothing any more.
+func (s *SignalHandling) whenStuck(out *Output) {
+	const look = 20 * time.Millisecond
+	last, since := int64(0), time.Duration(0)
+	for range time.Tick(look) {
+		now := out.writing.Load()
+		if now == 0 || now != last {
+			last, since = now, 0
+			continue
+		}
+		if since += look; since >= patience {
+			s.Raise()
+		}
+	}
+}
+
+// Raise ends the process by the signal that was caught; it returns when there was none.
+func (s *SignalHandling) Raise() {
+	sig := syscall.Signal(s.caught.Load())
+	if sig == 0 {
+		return
+	}
+	signal.Reset(sig)
+	syscall.Kill(os.Getpid(), sig)
+	select {} // the signal is on its way
+}
+
+// dieOfBrokenPipe ends the process as SIGPIPE does, also where the parent ignores that
+// signal. It returns only when standard output is not the process's own (in a test).
+func (e *Env) dieOfBrokenPipe() {
+	if e.Stdout != os.Stdout {
+		return
+	}
+	// The runtime lets no SIGPIPE through except for a failed write to descriptor 1 or
+	// 2, so that is what it gets.
+	os.Stdout.Write([]byte{'\n'})
+}
+
+// WatchReader ends the process when the reader of standard output goes away while there
+// is nothing to write. Followers call it once, before they wait.
+func (e *Env) WatchReader() {
+	fd := int32(e.Stdout.Fd())
+	go func() {
+		for {
+			p := []unix.PollFd{{Fd: fd}}
+			if _, err := unix.Poll(p, -1); err != nil && err != unix.EINTR {
+				return
+			}
+			switch r := p[0].Revents; {
+			case r&unix.POLLNVAL != 0:
+				return
+			case r&(unix.POLLERR|unix.POLLHUP) != 0:
+				e.dieOfBrokenPipe()
+				return
+			}
+		}
+	}()
+}
