@@ -29,6 +29,7 @@ type FS interface {
 	// Chown changes the owner; -1 leaves uid or gid as it is. It does not follow links.
 	Chown(name string, uid, gid int) error
 	// SyncDir makes the names in a directory durable: creations, renames, removals.
+	// Where the file system has no such thing the error wraps ErrNoDirSync.
 	SyncDir(name string) error
 	// OpenLock opens the lock file name for reading and writing; it must exist.
 	OpenLock(name string) (LockFile, error)
@@ -53,7 +54,9 @@ type File interface {
 
 // LockFile is a file that exists to be locked, exclusively, with flock(2). The lock
 // belongs to the open file: it ends with Unlock, Close or the process. One goroutine
-// at a time may lock or unlock.
+// at a time may lock or unlock; Close may be called beside it and ends the lock, and
+// with it, as soon as the kernel lets go, a wait. Where the file system has no locks
+// the error wraps ErrNoLocks.
 type LockFile interface {
 	File
 	// Lock blocks until the lock is held. EINTR is retried.

@@ -1,0 +1,15 @@
+package vfs
+
+// Advice says how a range of a file will be used.
+type Advice uint8
+
+// The kinds of Advice.
+const (
+	Sequential Advice = iota + 1 // read once from front to back
+	Random                       // read here and there
+	WillNeed                     // read soon
+	DontNeed                     // not read again soon: its clean pages may leave the cache
+)
+
+// noFd is what Fd returns where there is no descriptor.
+const noFd = ^uintptr(0)

@@ -1,0 +1,152 @@
+package vfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"syscall"
+)
+
+// OS is the file system of the machine. Its methods and those of its files may be
+// called concurrently. Calls interrupted by a signal are made again, except close:
+// the descriptor is gone then and its number may belong to another file already.
+var OS FS = osFS{}
+
+type osFS struct{}
+
+func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := openFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &osFile{f}, nil
+}
+
+// openFile is os.OpenFile without the six system calls by which that tries to put the
+// descriptor under the care of the poller, which takes neither files nor directories.
+func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	for {
+		fd, err := syscall.Open(name, flag|syscall.O_CLOEXEC, uint32(perm.Perm()))
+		if err == nil {
+			return os.NewFile(uintptr(fd), name), nil
+		}
+		if err != syscall.EINTR {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+	}
+}
+
+func (osFS) Mkdir(name string, perm fs.FileMode) error  { return os.Mkdir(name, perm) }
+func (osFS) Rename(oldname, newname string) error       { return os.Rename(oldname, newname) }
+func (osFS) Link(oldname, newname string) error         { return os.Link(oldname, newname) }
+func (osFS) Remove(name string) error                   { return os.Remove(name) }
+func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
+func (osFS) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
+func (osFS) Chmod(name string, mode fs.FileMode) error  { return os.Chmod(name, mode) }
+func (osFS) Chown(name string, uid, gid int) error      { return os.Lchown(name, uid, gid) }
+
+func (osFS) SyncDir(name string) error {
+	d, err := openFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	d.Close() // opened for reading: nothing of it can be lost
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return dirSyncError(name, err)
+}
+
+func (osFS) OpenLock(name string) (LockFile, error) {
+	f, err := openFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &osLock{osFile: osFile{f}, conn: conn}, nil
+}
+
+// osFile is an *os.File, which already retries EINTR, reads and writes on until all
+// is done, and keeps a descriptor alive as long as a call uses it.
+type osFile struct{ *os.File }
+
+// Sync is fdatasync where there is one.
+func (f *osFile) Sync() error { return syncData(f.File) }
+
+// Close gives the descriptor up. EINTR is no failure: the descriptor is closed, and
+// whether the data is safe is for Sync to say.
+func (f *osFile) Close() error {
+	err := f.File.Close()
+	if errors.Is(err, syscall.EINTR) {
+		return nil
+	}
+	return err
+}
+
+// osLock locks its descriptor with flock(2) and keeps it over many locks.
+type osLock struct {
+	osFile
+	conn   syscall.RawConn
+	closed atomic.Bool
+}
+
+func (l *osLock) Lock() error {
+	_, err := l.flock("lock", syscall.LOCK_EX)
+	return err
+}
+
+func (l *osLock) TryLock() (bool, error) {
+	return l.flock("trylock", syscall.LOCK_EX|syscall.LOCK_NB)
+}
+
+func (l *osLock) Unlock() error {
+	_, err := l.flock("unlock", syscall.LOCK_UN)
+	return err
+}
+
+// Close unlocks first: a child that was forked just now shares the open file, and the
+// lock would live until its exec.
+func (l *osLock) Close() error {
+	if l.closed.Swap(true) {
+		return &fs.PathError{Op: "close", Path: l.Name(), Err: fs.ErrClosed}
+	}
+	l.flock("unlock", syscall.LOCK_UN)
+	return l.osFile.Close()
+}
+
+// flock reports false where a lock that must not wait is held by somebody else.
+func (l *osLock) flock(op string, how int) (bool, error) {
+	var err error
+	cerr := l.conn.Control(func(fd uintptr) {
+		err = flockRetry(int(fd), how)
+	})
+	switch {
+	case cerr != nil:
+		return false, &fs.PathError{Op: op, Path: l.Name(), Err: fs.ErrClosed}
+	case how&syscall.LOCK_NB != 0 && errors.Is(err, syscall.EWOULDBLOCK):
+		return false, nil
+	case err != nil:
+		return false, lockError(op, l.Name(), err)
+	case how != syscall.LOCK_UN && l.closed.Load():
+		// Closed while it waited: the descriptor, and the lock with it, is gone.
+		return false, &fs.PathError{Op: op, Path: l.Name(), Err: fs.ErrClosed}
+	}
+	return true, nil
+}
+
+// flockRetry is flock(2), made again as often as a signal interrupts it.
+func flockRetry(fd, how int) error {
+	for {
+		err := syscall.Flock(fd, how)
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
