@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"errors"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -110,7 +112,19 @@ func (e *Env) say(line string) {
 	if e.command != "" {
 		prefix += e.command + ": "
 	}
-	io.WriteString(e.Stderr, prefix+oneLine(line)+"\n") // nowhere to report a failure to
+	e.write(prefix + oneLine(line) + "\n")
+}
+
+// write writes to standard error; there is nowhere to report a failure to. Another
+// process may have made the descriptor non-blocking: then it is waited for.
+func (e *Env) write(s string) {
+	for len(s) > 0 {
+		n, err := io.WriteString(e.Stderr, s)
+		s = s[max(n, 0):]
+		if err != nil && (!errors.Is(err, syscall.EAGAIN) || waitWritable(int(e.Stderr.Fd())) != nil) {
+			return
+		}
+	}
 }
 
 // ArgsBeforeDash is how many positional arguments stand before "--", -1 when the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"syscall"
 
+	"github.com/klog-project/klog/cmd/value"
 	"github.com/klog-project/klog/segments"
 )
 
@@ -76,6 +77,7 @@ func exitCode(err error) int {
 	var (
 		st    *statusError
 		usage *usageError
+		wrong *value.Error
 		out   *outputError
 		stop  *signalError
 	)
@@ -90,7 +92,7 @@ func exitCode(err error) int {
 		return exitBrokenPipe
 	case errors.As(err, &out):
 		return ExitFailure // also when what is full is the disk of the output
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &wrong):
 		return ExitUsage
 	case errors.Is(err, segments.ErrCorrupt):
 		return ExitDamaged

@@ -2,8 +2,10 @@ package cmd
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/klog-project/klog/cmd/value"
 	"github.com/urfave/cli/v2"
 )
 
@@ -143,7 +145,7 @@ func unknownCommand(w string, subs []*cli.Command) error {
 
 // long takes --name, --name=value or --name value.
 func (r *flagReader) long(s string) error {
-	name, value, hasValue := strings.Cut(s, "=")
+	name, text, hasValue := strings.Cut(s, "=")
 	if len(name) < 2 {
 		return r.unknown("--" + name)
 	}
@@ -151,17 +153,21 @@ func (r *flagReader) long(s string) error {
 	switch {
 	case f == nil:
 		return r.special(name, hasValue)
+	case !takesValue(f) && !hasValue:
+		text = "true"
 	case !takesValue(f):
-		if !hasValue {
-			value = "true"
+		on, err := value.ParseBool(text)
+		if err != nil {
+			return usagef("--%s: it is on or off and takes no value", name)
 		}
+		text = strconv.FormatBool(on)
 	case !hasValue:
 		var err error
-		if value, err = r.value("--" + name); err != nil {
+		if text, err = r.value("--" + name); err != nil {
 			return err
 		}
 	}
-	r.set(f, global, value)
+	r.set(f, global, text)
 	return nil
 }
 
@@ -178,14 +184,14 @@ func (r *flagReader) short(s string) error {
 		case !takesValue(f):
 			r.set(f, global, "true")
 		default:
-			value := s[i+len(name):]
-			if value == "" {
+			text := s[i+len(name):]
+			if text == "" {
 				var err error
-				if value, err = r.value("-" + name); err != nil {
+				if text, err = r.value("-" + name); err != nil {
 					return err
 				}
 			}
-			r.set(f, global, value)
+			r.set(f, global, text)
 			return nil
 		}
 	}

@@ -71,22 +71,24 @@ func (t flagText) forms() string {
 	return s
 }
 
+// The flags below mean the same in every command that has them.
+
 // jsonFlag is -J/--json.
 func jsonFlag(p *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "json", Aliases: []string{"J"}, Usage: "one JSON object a line", Destination: p}
+	return switchFlag(p, "json", "J", "one JSON object a line")
 }
 
 // headersFlag is --headers.
 func headersFlag(p *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "headers", Usage: "begin with a line of column names, also in a pipe", Destination: p}
+	return switchFlag(p, "headers", "", "begin with a line of column names, also in a pipe")
 }
 
 // yesFlag is -y/--yes.
 func yesFlag(p *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do it without asking", Destination: p}
+	return switchFlag(p, "yes", "y", "do it without asking")
 }
 
 // dryRunFlag is --dry-run.
 func dryRunFlag(p *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "dry-run", Usage: "say what would be done and change nothing", Destination: p}
+	return switchFlag(p, "dry-run", "", "say what would be done and change nothing")
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"time"
 
+	"github.com/klog-project/klog/cmd/value"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,16 +29,16 @@ func (e *Env) takeGlobals(c *cli.Context) error {
 	if e.Getenv("KLOG_PROFILE") != "" {
 		return usagef("KLOG_PROFILE: profiles hold settings for ssh:// and kafka:// roots, which are not built into this klog; unset it")
 	}
-	source, value := "--lock-timeout", c.String("lock-timeout")
+	source, text := "--lock-timeout", c.String("lock-timeout")
 	if !c.IsSet("lock-timeout") {
-		source, value = "KLOG_LOCK_TIMEOUT", e.Getenv("KLOG_LOCK_TIMEOUT")
-		if value == "" {
+		source, text = "KLOG_LOCK_TIMEOUT", e.Getenv("KLOG_LOCK_TIMEOUT")
+		if text == "" {
 			return nil
 		}
 	}
-	d, err := time.ParseDuration(value)
-	if err != nil || d < 0 {
-		return usagef("%s: %s: a duration like 500ms, 30s or 5m is meant", source, quote(value))
+	d, err := value.ParseDuration(text)
+	if err != nil {
+		return usagef("%s: %v", source, err)
 	}
 	g.lockTimeout, g.lockSet = d, true
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -40,7 +39,7 @@ func (e *Env) report(err error) int {
 // Hint says "klog: hint: …" unless -q is given.
 func (e *Env) hint(line string) {
 	if !e.global.quiet {
-		io.WriteString(e.Stderr, "klog: hint: "+oneLine(line)+"\n")
+		e.write("klog: hint: " + oneLine(line) + "\n")
 	}
 }
 

@@ -8,3 +8,8 @@ func enlargePipe(fd int) {
 		unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize) // over the user's limit: stays as it is
 	}
 }
+
+// closeOnExecPipe makes a pipe that no child inherits.
+func closeOnExecPipe(fds *[2]int) error {
+	return unix.Pipe2(fds[:], unix.O_CLOEXEC)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -159,22 +160,17 @@ func asUsage(err error) error {
 	return &usageError{msg: err.Error()}
 }
 
-// usageProblem words urfave/cli's complaint about a flag's value as klog's.
+// usageProblem words urfave/cli's complaint about a flag's value as klog's: from
+// `invalid value "x" for flag -name: why` to `--name: why`.
 func usageProblem(_ *cli.Context, err error, _ bool) error {
 	msg := err.Error()
 	if rest, ok := strings.CutPrefix(msg, "invalid value "); ok {
-		if value, rest, ok := strings.Cut(rest, " for flag -"); ok {
-			flag, why, _ := strings.Cut(rest, ": ")
-			if why == "parse error" {
-				why = "not understood"
-			}
-			msg = "--" + flag + ": " + value + ": " + why
+		text, _ := strconv.QuotedPrefix(rest)
+		name, why, _ := strings.Cut(strings.TrimPrefix(rest[len(text):], " for flag -"), ": ")
+		if why == "parse error" {
+			why = text + ": not understood"
 		}
-	}
-	if rest, ok := strings.CutPrefix(msg, "invalid boolean value "); ok {
-		value, flag, _ := strings.Cut(rest, " for -")
-		flag, _, _ = strings.Cut(flag, ": ")
-		msg = "--" + flag + ": " + value + ": it takes no value"
+		msg = "--" + name + ": " + why
 	}
 	return &usageError{msg: msg}
 }

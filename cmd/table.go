@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/klog-project/klog/cmd/value"
 	"github.com/olekukonko/tablewriter"
 )
 
@@ -169,9 +169,9 @@ func (t *table) text(kind columnKind, cell any) string {
 	if n, ok := integer(cell); ok {
 		switch {
 		case kind == bytesColumn && t.screen:
-			return humanBytes(n)
+			return value.FormatSize(n)
 		case kind == timeColumn:
-			return time.UnixMilli(n).In(t.e.Location).Format("2006-01-02T15:04:05.000Z07:00")
+			return value.FormatTime(n, t.e.Location)
 		}
 		return strconv.FormatInt(n, 10)
 	}
@@ -228,19 +228,4 @@ func integer(cell any) (int64, bool) {
 // terminal's cursor are written as escapes, the backslash twice.
 func escapeCell(s string) string {
 	return oneLine(strings.ReplaceAll(s, `\`, `\\`))
-}
-
-// humanBytes is a size with a unit that klog also reads: 512, 1.5KiB, 64MiB.
-func humanBytes(n int64) string {
-	const units = "KMGTPE"
-	if n > -1024 && n < 1024 {
-		return strconv.FormatInt(n, 10)
-	}
-	f, unit := float64(n)/1024, 0
-	for (f >= 1023.95 || f <= -1023.95) && unit < len(units)-1 {
-		f /= 1024
-		unit++
-	}
-	s := strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
-	return s + units[unit:unit+1] + "iB"
 }

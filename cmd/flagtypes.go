@@ -1,0 +1,156 @@
+package cmd
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klog-project/klog/cmd/value"
+	"github.com/urfave/cli/v2"
+)
+
+// valueFlag is a flag whose value is read by a function while the command line is read,
+// so that a wrong value ends with status 2 before anything is done. It is registered
+// under its first name alone: flags.go knows no other.
+type valueFlag struct {
+	name, alias string // alias is the short form, may be empty
+	usage       string
+	set         func(string) error
+	repeatable  bool
+	choices     []string // the values that there are, for completion; nil: open
+	isSet       bool
+}
+
+// flagOf is a flag read by parse into dest; the last one given counts.
+func flagOf[T any](dest *T, name, alias, usage string, parse func(string) (T, error)) *valueFlag {
+	return &valueFlag{name: name, alias: alias, usage: usage, set: func(s string) error {
+		v, err := parse(s)
+		if err == nil {
+			*dest = v
+		}
+		return err
+	}}
+}
+
+// listFlagOf is a flag that may be given several times, each read by parse and appended.
+func listFlagOf[T any](dest *[]T, name, alias, usage string, parse func(string) (T, error)) *valueFlag {
+	return &valueFlag{name: name, alias: alias, usage: usage, repeatable: true, set: func(s string) error {
+		v, err := parse(s)
+		if err == nil {
+			*dest = append(*dest, v)
+		}
+		return err
+	}}
+}
+
+// stringFlag is a flag with any text as value.
+func stringFlag(dest *string, name, alias, usage string) *valueFlag {
+	return flagOf(dest, name, alias, usage, func(s string) (string, error) { return s, nil })
+}
+
+// stringsFlag is stringFlag, repeatable.
+func stringsFlag(dest *[]string, name, alias, usage string) *valueFlag {
+	return listFlagOf(dest, name, alias, usage, func(s string) (string, error) { return s, nil })
+}
+
+// choiceFlag is a flag whose value is one of a few words.
+func choiceFlag(dest *string, name, alias, usage string, choices ...string) *valueFlag {
+	f := flagOf(dest, name, alias, usage, func(s string) (string, error) {
+		if slices.Contains(choices, s) {
+			return s, nil
+		}
+		return "", usagef("%s: want %s", quote(s), orList(choices))
+	})
+	f.choices = choices
+	return f
+}
+
+// switchFlag is a flag without a value.
+func switchFlag(dest *bool, name, alias, usage string) cli.Flag {
+	f := &cli.BoolFlag{Name: name, Usage: usage, Destination: dest}
+	if alias != "" {
+		f.Aliases = []string{alias}
+	}
+	return f
+}
+
+// durationFlag is a flag with a span of time: 250ms, 5m, 7d.
+func durationFlag(dest *time.Duration, name, alias, usage string) *valueFlag {
+	return flagOf(dest, name, alias, usage, value.ParseDuration)
+}
+
+// sizeFlag is a flag with a number of bytes: 512, 64KiB.
+func sizeFlag(dest *int64, name, alias, usage string) *valueFlag {
+	return flagOf(dest, name, alias, usage, value.ParseSize)
+}
+
+// countFlag is a flag with a number that is not negative.
+func countFlag(dest *int64, name, alias, usage string) *valueFlag {
+	return flagOf(dest, name, alias, usage, value.ParseCount)
+}
+
+// orList is "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// The methods below are what urfave/cli asks of a flag.
+
+// Apply registers the flag in a flag set.
+func (f *valueFlag) Apply(set *flag.FlagSet) error {
+	set.Var((*flagSetter)(f), f.name, f.usage)
+	return nil
+}
+
+// flagSetter is a valueFlag as package flag wants it.
+type flagSetter valueFlag
+
+func (s *flagSetter) String() string { return "" }
+
+func (s *flagSetter) Set(v string) error {
+	s.isSet = true
+	return s.set(v)
+}
+
+// Names are the long name and, where there is one, the short.
+func (f *valueFlag) Names() []string {
+	if f.alias == "" {
+		return []string{f.name}
+	}
+	return []string{f.name, f.alias}
+}
+
+// String is the flag in a debugger.
+func (f *valueFlag) String() string { return "--" + f.name }
+
+// IsSet reports whether the flag was given.
+func (f *valueFlag) IsSet() bool { return f.isSet }
+
+// IsVisible reports that help shows the flag.
+func (f *valueFlag) IsVisible() bool { return true }
+
+// TakesValue reports that a value belongs to the flag.
+func (f *valueFlag) TakesValue() bool { return true }
+
+// IsSliceFlag reports whether the flag may be given several times.
+func (f *valueFlag) IsSliceFlag() bool { return f.repeatable }
+
+// GetUsage is the help text.
+func (f *valueFlag) GetUsage() string { return f.usage }
+
+// GetCategory is empty: flags are not grouped.
+func (f *valueFlag) GetCategory() string { return "" }
+
+// GetValue is empty: the usage text tells a default.
+func (f *valueFlag) GetValue() string { return "" }
+
+// GetDefaultText is empty: the usage text tells a default.
+func (f *valueFlag) GetDefaultText() string { return "" }
+
+// GetEnvVars is empty: the environment is read through Env alone.
+func (f *valueFlag) GetEnvVars() []string { return nil }
