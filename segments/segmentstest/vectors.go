@@ -72,11 +72,11 @@ type Header struct {
 
 // Corrupt is a damaged segment with the verdict of a strict check of its headers.
 type Corrupt struct {
-	File        string  `json:"file"`
-	Note        string  `json:"note"`
-	Group       string  `json:"group"`
-	SegmentBase int64   `json:"segment_base_offset"`
-	Expect      Verdict `json:"expect"`
+	File        string   `json:"file"`
+	Note        string   `json:"note"`
+	Group       string   `json:"group"`
+	SegmentBase int64    `json:"segment_base_offset"`
+	Expect      Verdict  `json:"expect"`
 	Content     *Content `json:"content"` // nil: the damage shows in the headers
 }
 
