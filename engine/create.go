@@ -1,0 +1,344 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/klog-project/klog/segments"
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// TopicSpec says what a new topic is like.
+type TopicSpec struct {
+	// Partitions is their number; 0 means the root's num.partitions.
+	Partitions int
+	// Config is what to set, values with units or without.
+	Config map[string]string
+}
+
+// CreateTopic makes a topic: wholly, or, also when it is killed, not at all. The error is
+// a *TopicExistsError if the name is taken or collides with another one, an *InvalidError
+// or *ConfigError if the topic is not to be had that way.
+func (r *Root) CreateTopic(ctx context.Context, name string, spec TopicSpec) (*Topic, error) {
+	if err := checkNewTopicName(name); err != nil {
+		return nil, err
+	}
+	e, err := r.newEntry(spec)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := r.change(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if _, err := r.settle(ctx, name); err != nil {
+		return nil, err
+	}
+	if err := r.checkFree(name); err != nil {
+		return nil, err
+	}
+	if err := r.create(name, e); err != nil {
+		return nil, fmt.Errorf("create topic %s: %w", name, err)
+	}
+	return r.Topic(name)
+}
+
+// change takes the root's lock for a change and looks again whether changes are allowed.
+func (r *Root) change(ctx context.Context) (unlock func(), err error) {
+	unlock, err = r.lockRoot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = r.checkVersion(); err == nil {
+		err = r.checkKafka()
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// newEntry checks what a topic is to be like.
+func (r *Root) newEntry(spec TopicSpec) (*entry, error) {
+	set, err := parseConfigs(spec.Config)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.defaults()
+	if err != nil {
+		return nil, err
+	}
+	c, err := newConfig(d.values, set)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	n := spec.Partitions
+	if n == 0 {
+		n = int(c.NumPartitions)
+	}
+	if err := checkPartitions(n); err != nil {
+		return nil, err
+	}
+	return &entry{id: newID(), partitions: n, configs: set}, nil
+}
+
+func checkPartitions(n int) error {
+	if n < 1 || n > MaxPartitions {
+		return &InvalidError{Reason: fmt.Sprintf("%d partitions: want 1 to %d", n, MaxPartitions)}
+	}
+	return nil
+}
+
+// internalTopics are Kafka's own; nobody may make one by hand.
+var internalTopics = [...]string{"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
+
+// checkNewTopicName is checkTopicName for a topic that is to be made.
+func checkNewTopicName(name string) error {
+	if err := checkTopicName(name); err != nil {
+		return err
+	}
+	if slices.Contains(internalTopics[:], name) {
+		return &InvalidError{Reason: fmt.Sprintf("topic name %q: is reserved for Kafka itself", name)}
+	}
+	return nil
+}
+
+// checkFree returns a *TopicExistsError if there is a topic of that name or of one that
+// Kafka would take for it.
+func (r *Root) checkFree(name string) error {
+	names, err := r.topicNames()
+	if err != nil {
+		return err
+	}
+	flat := strings.ReplaceAll(name, ".", "_")
+	for _, n := range names {
+		if n == name {
+			return &TopicExistsError{Name: name}
+		}
+	}
+	for _, n := range names {
+		if strings.ReplaceAll(n, ".", "_") == flat {
+			return &TopicExistsError{Name: name, Other: n}
+		}
+	}
+	return nil
+}
+
+// create makes the topic. The order on disk:
+//
+//  1. the intent
+//  2. all partitions, each with all its files, in a hidden directory of the root
+//  3. their names in the root
+//  4. the entry: from here on the topic is there
+//  5. the intent goes
+//
+// each synced before the next. Killed before 4, settleCreate undoes it.
+func (r *Root) create(name string, e *entry) error {
+	b, err := e.encode()
+	if err != nil {
+		return err
+	}
+	in := &intent{Op: opCreate, Topic: name, ID: e.id.String(), Entry: json.RawMessage(b)}
+	for n := range e.partitions {
+		in.Partitions = append(in.Partitions, int32(n))
+	}
+	if err := r.begin(in); err != nil {
+		return err
+	}
+	err = r.addPartitions(in, name, e.id)
+	if err == nil {
+		err = r.writeEntry(name, e)
+	}
+	if err != nil {
+		// Best effort: the intent tells the next one.
+		_ = r.undoPartitions(in)
+		return err
+	}
+	return r.end(in)
+}
+
+// settleCreate looks whether a create got as far as its entry.
+func (r *Root) settleCreate(in *intent) (finished bool, err error) {
+	e, err := r.readEntry(in.Topic)
+	if err != nil {
+		return false, err
+	}
+	if e != nil && e.id.String() == in.ID {
+		return true, r.dropStage(in)
+	}
+	return false, r.undoPartitions(in)
+}
+
+// addPartitions makes the intent's partitions and gives them their names in the root.
+func (r *Root) addPartitions(in *intent, topic string, id TopicID) error {
+	stage := r.stagePath(in.name)
+	if err := vfs.Mkdir(r.fs, stage); err != nil {
+		return err
+	}
+	for _, n := range in.Partitions {
+		if err := r.makePartition(stage+"/"+segments.PartitionDir(topic, n), id); err != nil {
+			return err
+		}
+	}
+	for _, n := range in.Partitions {
+		if err := r.fs.Rename(stage+"/"+segments.PartitionDir(topic, n), r.partitionPath(topic, n)); err != nil {
+			return err
+		}
+	}
+	if err := r.fs.Remove(stage); err != nil {
+		return err
+	}
+	return r.fs.SyncDir(r.dir)
+}
+
+// makePartition makes an empty partition at dir, on disk when it returns.
+func (r *Root) makePartition(dir string, id TopicID) error {
+	if err := vfs.Mkdir(r.fs, dir); err != nil {
+		return err
+	}
+	if err := vfs.Mkdir(r.fs, dir+"/"+stateDir); err != nil {
+		return err
+	}
+	segment := segments.SegmentName(0)
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{
+		{stateDir + "/" + lockFileName, nil},
+		{segment + segments.LogSuffix, nil},
+		{segment + segments.IndexSuffix, nil},
+		{segment + segments.TimeIndexSuffix, nil},
+		{segments.EpochsName, []byte("0\n1\n0 0\n")},
+		{segments.PartitionMetaName, encodePartitionMeta(id)},
+	} {
+		if err := makeFile(r.fs, dir+"/"+f.name, f.data); err != nil {
+			return err
+		}
+	}
+	if err := r.fs.SyncDir(dir + "/" + stateDir); err != nil {
+		return err
+	}
+	return r.fs.SyncDir(dir)
+}
+
+// makeFile makes a file that nobody else knows of yet. Its directory is not synced.
+func makeFile(fsys vfs.FS, path string, data []byte) error {
+	f, err := vfs.Create(fsys, path)
+	if err != nil {
+		return err
+	}
+	if len(data) > 0 {
+		if _, err = f.WriteAt(data, 0); err == nil {
+			err = f.Sync()
+		}
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// undoPartitions takes the intent's partitions away again, in one step each for whoever
+// lists the root. They were never part of a topic, so they are empty.
+func (r *Root) undoPartitions(in *intent) error {
+	stage := r.stagePath(in.name)
+	if err := vfs.MkdirAll(r.fs, stage); err != nil {
+		return err
+	}
+	for _, n := range in.Partitions {
+		dir := r.partitionPath(in.Topic, n)
+		id, err := readPartitionID(r.fs, dir)
+		if err != nil || id.String() != in.ID {
+			continue // not made by this intent, or not yet
+		}
+		empty, err := holdsNoRecords(r.fs, dir)
+		if err != nil {
+			return err
+		}
+		if !empty {
+			return fmt.Errorf("%s: belongs to no topic, but holds records: see %s", dir, r.intentPath(in.name))
+		}
+		if err := r.fs.Rename(dir, stage+"/"+segments.PartitionDir(in.Topic, n)); err != nil {
+			return err
+		}
+	}
+	if err := r.fs.SyncDir(r.dir); err != nil {
+		return err
+	}
+	return r.dropStage(in)
+}
+
+// dropStage removes what is left in the intent's hidden directory, and the intent.
+func (r *Root) dropStage(in *intent) error {
+	if err := removeTree(r.fs, r.stagePath(in.name)); err != nil {
+		return err
+	}
+	return r.end(in)
+}
+
+// holdsNoRecords reports whether every log file in a partition's directory is empty.
+func holdsNoRecords(fsys vfs.FS, dir string) (bool, error) {
+	files, err := fsys.ReadDir(dir)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range files {
+		if _, suffix, ok := segments.ParseSegmentName(f.Name()); !ok || suffix != segments.LogSuffix {
+			continue
+		}
+		fi, err := fsys.Stat(dir + "/" + f.Name())
+		if err != nil {
+			return false, err
+		}
+		if fi.Size() > 0 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// removeTree removes a file or directory and all that is in it; links are removed, never
+// followed. What is not there is no error.
+func removeTree(fsys vfs.FS, path string) error {
+	fi, err := fsys.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if fi.IsDir() {
+		if err := removeContents(fsys, path); err != nil {
+			return err
+		}
+	}
+	err = fsys.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// removeContents empties a directory.
+func removeContents(fsys vfs.FS, dir string) error {
+	files, err := readDir(fsys, dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := removeTree(fsys, dir+"/"+f.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

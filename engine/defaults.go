@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// coarse are the names of Kafka's server.properties for what has a finer one, and the
+// milliseconds of their unit. The finer one wins.
+var coarse = [...]struct {
+	name, of string
+	ms       int64
+}{
+	{"log.retention.minutes", "retention.ms", 60_000},
+	{"log.retention.hours", "retention.ms", 3_600_000},
+	{"log.roll.hours", "segment.ms", 3_600_000},
+	{"log.roll.jitter.hours", "segment.jitter.ms", 3_600_000},
+}
+
+// rootDefaults picks from a server.properties what this program knows, by the names that
+// configs have on a topic, and checks it. A config may stand under its own name, which
+// wins, or as Kafka's brokers call it.
+func rootDefaults(props map[string]string) (map[string]string, error) {
+	values := map[string]string{}
+	for i := range configDefs {
+		d := &configDefs[i]
+		v, ok := props[d.name]
+		if !ok && d.brokers != "" {
+			v, ok = props[d.brokers]
+		}
+		if !ok {
+			continue
+		}
+		var c Config
+		if err := d.parse(&c, v); err != nil {
+			return nil, err
+		}
+		values[d.name] = d.format(&c)
+	}
+	for _, k := range coarse {
+		v, ok := props[k.name]
+		if _, finer := values[k.of]; !ok || finer {
+			continue
+		}
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < -1 || n > maxInt64/k.ms {
+			return nil, &ConfigError{Name: k.name, Value: v, Want: fmt.Sprintf("a number from -1 to %d", maxInt64/k.ms)}
+		}
+		if n > 0 {
+			n *= k.ms
+		}
+		values[k.of] = strconv.FormatInt(n, 10)
+	}
+	return values, nil
+}

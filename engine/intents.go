@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// An intent says in ROOT/.klog/intents what is about to be done to several directories,
+// before the first of them is touched. It is removed when all is done. Whoever takes the
+// root's lock next finds what a killed process left and finishes or undoes it (settle).
+// Until then the topics it names are there only for those who find their entry, which is
+// the first thing to go and the last to come: no reader sees a topic half made.
+type intent struct {
+	Version    int             `json:"version"`
+	Op         intentOp        `json:"op"`
+	Topic      string          `json:"topic"`        // the topic as it is called before
+	To         string          `json:"to,omitempty"` // as it is called after, if that differs
+	ID         string          `json:"topic_id,omitempty"`
+	Partitions []int32         `json:"partitions,omitempty"`
+	Entry      json.RawMessage `json:"entry,omitempty"` // the topic's entry: the one to write, or the one that is removed
+	Trash      json.RawMessage `json:"trash,omitempty"`
+	Sources    []string        `json:"sources,omitempty"`    // adopt: directories, in order of partitions, relative to the root
+	LogStarts  []int64         `json:"log_starts,omitempty"` // adopt: by partition, -1 where not known
+
+	name string // of its file
+}
+
+type intentOp string
+
+const (
+	opCreate   intentOp = "create"   // undone, unless the entry is there
+	opGrow     intentOp = "grow"     // undone, unless the entry has the partitions
+	opDelete   intentOp = "delete"   // finished
+	opUndelete intentOp = "undelete" // finished
+	opRename   intentOp = "rename"   // finished
+	opAdopt    intentOp = "adopt"    // finished
+	opStage    intentOp = "stage"    // undone, once nobody is at it any more
+)
+
+// intentVersion is the version of the intents that this program writes and can finish.
+const intentVersion = 1
+
+// topics are the names that the intent hides from whoever finds directories only.
+func (in *intent) topics() []string {
+	switch in.Op {
+	case opGrow, opStage:
+		return nil
+	}
+	names := []string{in.Topic}
+	if in.To != "" {
+		names = append(names, in.To)
+	}
+	for _, s := range in.Sources {
+		if topic, _, ok := parsePartitionPath(s); ok {
+			names = append(names, topic)
+		}
+	}
+	return names
+}
+
+func (r *Root) intentPath(name string) string { return r.statePath(intentsDirName, name) }
+
+// begin records the intent durably. The root's lock is held.
+func (r *Root) begin(in *intent) error {
+	in.Version = intentVersion
+	if in.name == "" {
+		in.name = newID().hex()
+	}
+	b, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	if err := vfs.WriteFile(r.fs, r.intentPath(in.name), append(b, '\n')); err != nil {
+		return fmt.Errorf("record what is to be done: %w", err)
+	}
+	return nil
+}
+
+// end forgets an intent that is done or undone.
+func (r *Root) end(in *intent) error {
+	err := r.fs.Remove(r.intentPath(in.name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return r.fs.SyncDir(r.statePath(intentsDirName))
+}
+
+// intents reads what is pending, in no order that matters: no two concern one topic.
+func (r *Root) intents() ([]*intent, error) {
+	files, err := readDir(r.fs, r.statePath(intentsDirName))
+	if err != nil {
+		return nil, err
+	}
+	var all []*intent
+	for _, f := range files {
+		if b, err := hex.DecodeString(f.Name()); err != nil || len(b) != len(TopicID{}) {
+			continue
+		}
+		path := r.intentPath(f.Name())
+		b, err := vfs.ReadFile(r.fs, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // done meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		in := &intent{name: f.Name()}
+		if err := json.Unmarshal(b, in); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, in)
+	}
+	return all, nil
+}
+
+// pendingTopics are the names of the topics that something is being done to, so that
+// their directories alone say nothing.
+func (r *Root) pendingTopics() (map[string]bool, error) {
+	all, err := r.intents()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	pending := map[string]bool{}
+	for _, in := range all {
+		for _, name := range in.topics() {
+			pending[name] = true
+		}
+	}
+	return pending, nil
+}
+
+// settle finishes or undoes what a killed process left. What concerns none of the given
+// topics and cannot be done now, because a writer holds a partition, stays as it is. It
+// returns the intents that were finished. The root's lock is held.
+func (r *Root) settle(ctx context.Context, topics ...string) (done []*intent, err error) {
+	all, err := r.intents()
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range all {
+		finished, err := r.settleOne(ctx, in)
+		mine := slices.ContainsFunc(in.topics(), func(t string) bool { return slices.Contains(topics, t) }) || slices.Contains(topics, in.Topic)
+		if err != nil && mine {
+			return done, fmt.Errorf("finish the interrupted %s of topic %s: %w", in.Op, in.Topic, err)
+		}
+		if finished && err == nil {
+			done = append(done, in)
+		}
+	}
+	return done, nil
+}
+
+func (r *Root) settleOne(ctx context.Context, in *intent) (finished bool, err error) {
+	if in.Version > intentVersion {
+		return false, &TooNewError{Path: r.intentPath(in.name), Need: in.Version}
+	}
+	switch in.Op {
+	case opCreate:
+		return r.settleCreate(in)
+	}
+	return false, fmt.Errorf("%s: unknown operation %q", r.intentPath(in.name), in.Op)
+}

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// Options say how a root is used. The zero value is right for a program that has
+// nothing to tell its user.
+type Options struct {
+	// FS is where the files are; nil means the real file system.
+	FS vfs.FS
+	// LockTimeout bounds the wait for each lock: 0 is the operation's own default,
+	// less than 0 waits without limit.
+	LockTimeout time.Duration
+	// Notice receives one line, without newline, that a user should see and that is
+	// no error: a wait, a torn tail that was cut. It may be called from several
+	// goroutines. nil drops it.
+	Notice func(line string)
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Program is what lock files say about this process, usually its command line.
+	Program string
+}
+
+func (o Options) fs() vfs.FS {
+	if o.FS != nil {
+		return o.FS
+	}
+	return vfs.OS
+}
+
+func (o Options) now() time.Time {
+	if o.Now != nil {
+		return o.Now()
+	}
+	return time.Now()
+}
+
+func (o Options) notice(line string) {
+	if o.Notice != nil {
+		o.Notice(line)
+	}
+}
+
+// timeout is the bound of a wait for a lock where byDefault is the operation's own;
+// less than 0 means none.
+func (o Options) timeout(byDefault time.Duration) time.Duration {
+	if o.LockTimeout != 0 {
+		return o.LockTimeout
+	}
+	return byDefault
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// Root is a directory of topics, klog's own or a Kafka broker's log.dir. Its methods may
+// be called concurrently. It holds no file open and needs no closing.
+type Root struct {
+	dir    string // as given, cleaned
+	fs     vfs.FS
+	o      Options
+	writes bool // opened by Create: the version file is minded
+
+	mu   sync.Mutex // guards what follows
+	defs *defaults  // nil until they are needed
+}
+
+// Open opens the root dir for reading and creates nothing. The error is a *NoRootError if
+// it is not there.
+func Open(dir string, o Options) (*Root, error) {
+	r := newRoot(dir, o)
+	fi, err := r.fs.Stat(r.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoRootError{Dir: r.dir}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !fi.IsDir() {
+		return nil, fmt.Errorf("%s: not a directory", r.dir)
+	}
+	return r, nil
+}
+
+// Create opens the root dir for writing and makes it, 0770, where it is missing. The
+// error is a *TooNewError, *SharedFSError or, while a Kafka broker runs on it, a
+// *LockedError where writing is not allowed.
+func Create(dir string, o Options) (*Root, error) {
+	r := newRoot(dir, o)
+	r.writes = true
+	if err := r.checkShared(); err != nil {
+		return nil, err
+	}
+	if err := r.checkKafka(); err != nil {
+		return nil, err
+	}
+	found, err := r.checkVersion()
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		if err := r.establish(); err != nil {
+			return nil, fmt.Errorf("create root %s: %w", r.dir, err)
+		}
+	}
+	return r, nil
+}
+
+func newRoot(dir string, o Options) *Root {
+	return &Root{dir: filepath.Clean(dir), fs: o.fs(), o: o}
+}
+
+// Dir is the root's directory as it was given.
+func (r *Root) Dir() string { return r.dir }
