@@ -1,10 +1,7 @@
 package cmd
 
 import (
-	"errors"
-	"io"
 	"os"
-	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -34,6 +31,7 @@ type Env struct {
 
 	global  globalFlags
 	out     *Output
+	talk    talk
 	command string // words of the command that runs: "topic create"
 	dash    int    // positional arguments before "--"; -1 when there was none
 }
@@ -113,18 +111,6 @@ func (e *Env) say(line string) {
 		prefix += e.command + ": "
 	}
 	e.write(prefix + oneLine(line) + "\n")
-}
-
-// write writes to standard error; there is nowhere to report a failure to. Another
-// process may have made the descriptor non-blocking: then it is waited for.
-func (e *Env) write(s string) {
-	for len(s) > 0 {
-		n, err := io.WriteString(e.Stderr, s)
-		s = s[max(n, 0):]
-		if err != nil && (!errors.Is(err, syscall.EAGAIN) || waitWritable(int(e.Stderr.Fd())) != nil) {
-			return
-		}
-	}
 }
 
 // ArgsBeforeDash is how many positional arguments stand before "--", -1 when the

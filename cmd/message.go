@@ -29,11 +29,31 @@ func (e *Env) report(err error) int {
 	if silent(err) {
 		return code
 	}
-	e.say(err.Error())
-	for _, h := range hints(err) {
-		e.hint(h)
+	for _, part := range parts(err) {
+		e.say(part.Error())
+		for _, h := range hints(part) {
+			e.hint(h)
+		}
 	}
 	return code
+}
+
+// parts are the errors that were joined into err, each of which gets its own line. An
+// error that merely has several causes is one.
+func parts(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	all := joined.Unwrap()
+	texts := make([]string, len(all))
+	for i, e := range all {
+		texts[i] = e.Error()
+	}
+	if strings.Join(texts, "\n") != err.Error() {
+		return []error{err}
+	}
+	return all
 }
 
 // Hint says "klog: hint: …" unless -q is given.
@@ -57,7 +77,7 @@ func silent(err error) bool {
 // hints collects the hints in the chain of err, outermost first.
 func hints(err error) []string {
 	var all []string
-	for err != nil {
+	for ; err != nil; err = errors.Unwrap(err) {
 		switch x := err.(type) {
 		case *hintError:
 			all = append(all, x.hint)
@@ -66,7 +86,6 @@ func hints(err error) []string {
 				all = append(all, x.hint)
 			}
 		}
-		err = errors.Unwrap(err)
 	}
 	return all
 }

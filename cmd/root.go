@@ -45,7 +45,13 @@ func Main(ctx context.Context, e *Env, args []string) (code int) {
 	if len(args) > 0 {
 		args = args[1:]
 	}
-	err := cause(ctx, run(ctx, e, args))
+	return e.finish(ctx, run(ctx, e, args))
+}
+
+// finish flushes what a command printed, says what its error says, and returns the exit
+// status.
+func (e *Env) finish(ctx context.Context, err error) int {
+	err = cause(ctx, err)
 	if ferr := e.flush(); ferr != nil && (err == nil || !silent(err)) {
 		err = ferr // what was printed did not arrive: that is the news
 	}
