@@ -160,7 +160,7 @@ func (s *Scanner) read() (Batch, error) {
 	if h.Size() <= scanTrust || s.mode != ScanCRC {
 		return s.whole(h.Size(), s.mode == ScanCRC)
 	}
-	ok, err := checkCRCAt(s.f, s.pos, h)
+	ok, err := checkCRCAt(s.f, s.pos, h, make([]byte, scanBuffer))
 	switch {
 	case err == io.ErrUnexpectedEOF:
 		return Batch{}, errTruncatedBatch
@@ -247,8 +247,8 @@ func (s *Scanner) makeRoom(n int64) int64 {
 }
 
 // checkCRCAt reports whether the checksum of the batch at pos, whose length is known
-// to fit the file, is right, in bounded memory.
-func checkCRCAt(f io.ReaderAt, pos int64, h BatchHeader) (bool, error) {
+// to fit the file, is right. buf is scratch; no more is held in memory.
+func checkCRCAt(f io.ReaderAt, pos int64, h BatchHeader, buf []byte) (bool, error) {
 	from, table, crcAt := int64(crcFrom), crc32.MakeTable(crc32.Castagnoli), int64(magicAt+1)
 	if h.Magic == 0 || h.Magic == 1 {
 		from, table, crcAt = magicAt, crc32.IEEETable, prefixSize
@@ -258,7 +258,6 @@ func checkCRCAt(f io.ReaderAt, pos int64, h BatchHeader) (bool, error) {
 		return false, eofIsUnexpected(err)
 	}
 	size := h.Size()
-	buf := make([]byte, min(scanBuffer, size-from))
 	crc := uint32(0)
 	for from < size {
 		p := buf[:min(int64(len(buf)), size-from)]

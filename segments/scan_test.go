@@ -1,13 +1,20 @@
 package segments_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"path/filepath"
 	"testing"
 
 	"github.com/klog-project/klog/segments"
+	"github.com/klog-project/klog/segments/segmentstest"
 )
+
+// scannerOf reads a whole segment held in memory.
+func scannerOf(data []byte, base int64) *segments.Scanner {
+	return segments.NewScanner(bytes.NewReader(data), "f.log", base, 0, int64(len(data)), base)
+}
 
 // scanAll reads a whole segment and says where the good run ends and why.
 func scanAll(s *segments.Scanner) (batches int, reason string, err error) {
@@ -27,43 +34,35 @@ func scanAll(s *segments.Scanner) (batches int, reason string, err error) {
 }
 
 func TestScannerVerdicts(t *testing.T) {
-	v := loadVectors(t)
-	if len(v.Corrupt) < 50 {
-		t.Fatalf("got %d corrupt vectors, want more than 50", len(v.Corrupt))
-	}
-	for _, row := range v.Corrupt {
+	for _, row := range segmentstest.Vectors(t).Corrupt {
 		t.Run(filepath.Base(row.File), func(t *testing.T) {
-			for _, mode := range []segments.ScanMode{segments.ScanCRC} {
-				data := v.read(t, row.File)
-				s := segments.NewScanner(bytesReaderAt(data), row.File, row.Base, 0, int64(len(data)), row.Base)
-				s.SetMode(mode)
-				n, reason, err := scanAll(s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				e := row.Expect
-				if n != e.Batches || s.Position() != e.Bytes || s.NextOffset() != e.Next || reason != e.Reason {
-					t.Errorf("got %d batches, %d bytes, next offset %d, %q; want %d, %d, %d, %q", n, s.Position(), s.NextOffset(), reason, e.Batches, e.Bytes, e.Next, e.Reason)
-				}
+			s := scannerOf(segmentstest.File(t, row.File), row.SegmentBase)
+			n, reason, err := scanAll(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := row.Expect
+			if n != e.ValidBatches || s.Position() != e.ValidBytes || s.NextOffset() != e.NextOffset || reason != e.StopReason {
+				t.Errorf("got %d batches, %d bytes, next offset %d, %q; want %d, %d, %d, %q",
+					n, s.Position(), s.NextOffset(), reason, e.ValidBatches, e.ValidBytes, e.NextOffset, e.StopReason)
 			}
 		})
 	}
 }
 
 func TestScannerGood(t *testing.T) {
-	v := loadVectors(t)
-	for _, row := range v.Good {
+	for _, row := range segmentstest.Vectors(t).Good {
 		t.Run(filepath.Base(row.File), func(t *testing.T) {
-			data := v.read(t, row.File)
+			data := segmentstest.File(t, row.File)
 			for _, mode := range []segments.ScanMode{segments.ScanCRC, segments.ScanNoCRC, segments.ScanHeaders} {
-				s := segments.NewScanner(bytesReaderAt(data), row.File, row.Base, 0, int64(len(data)), row.Base)
+				s := scannerOf(data, row.SegmentBase)
 				s.SetMode(mode)
 				n, reason, err := scanAll(s)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n != len(row.Batches) || s.Position() != int64(len(data)) || s.NextOffset() != row.Next || reason != "end" {
-					t.Errorf("mode %d: got %d batches, %d bytes, next offset %d, %q; want %d, %d, %d, end", mode, n, s.Position(), s.NextOffset(), reason, len(row.Batches), len(data), row.Next)
+				if n != len(row.Batches) || s.Position() != int64(len(data)) || s.NextOffset() != row.NextOffset || reason != "end" {
+					t.Errorf("mode %d: got %d batches, %d bytes, next offset %d, %q; want %d, %d, %d, end", mode, n, s.Position(), s.NextOffset(), reason, len(row.Batches), len(data), row.NextOffset)
 				}
 			}
 		})
