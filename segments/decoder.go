@@ -81,6 +81,9 @@ func (d *Decoder) inflate(payload []byte) error {
 		limit = DefaultMaxDecompressed
 	}
 	out, err := d.codecs.decompress(d.inflated[:0], d.header, payload, limit)
+	if err == errUnknownCodec {
+		return d.fail("unknown "+d.header.Codec().String(), nil)
+	}
 	if err != nil {
 		d.inflated = keepBuffer(out[:0])
 		return d.fail("bad "+d.header.Codec().String()+" data", err)
