@@ -20,6 +20,10 @@ type Options struct {
 	Notice func(line string)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Hold is called before each critical section of an append, and what it returns after
+	// it: a program that wants to stop itself, on Ctrl-Z, does so outside of them, or it
+	// would hold up every other writer. nil does nothing.
+	Hold func() (release func())
 	// Program is what lock files say about this process, usually its command line.
 	Program string
 }
@@ -51,4 +55,11 @@ func (o Options) timeout(byDefault time.Duration) time.Duration {
 		return o.LockTimeout
 	}
 	return byDefault
+}
+
+func (o Options) hold() (release func()) {
+	if o.Hold != nil {
+		return o.Hold()
+	}
+	return func() {}
 }
