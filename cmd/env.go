@@ -32,6 +32,7 @@ type Env struct {
 	global  globalFlags
 	out     *Output
 	talk    talk
+	program string // the command line, for those who wait for this process
 	command string // words of the command that runs: "topic create"
 	dash    int    // positional arguments before "--"; -1 when there was none
 }

@@ -6,25 +6,26 @@ import (
 	"syscall"
 
 	"github.com/klog-project/klog/cmd/value"
+	"github.com/klog-project/klog/engine"
 	"github.com/klog-project/klog/segments"
+	"github.com/klog-project/klog/segments/vfs"
 )
 
 // Exit statuses. They are a contract with scripts and never change their meaning.
 const (
-	ExitOK          = 0   // everything that was asked for is done
-	ExitFailure     = 1   // failed; the message says what
-	ExitUsage       = 2   // the command line is wrong, or --yes is missing
-	ExitNotFound    = 3   // no such topic, partition, group or root; offset out of range
-	ExitDamaged     = 4   // damaged data met or found
-	ExitBusy        = 5   // a lock was not obtained in time
-	ExitNotLeader   = 6   // not the leader, fenced, or too few in-sync replicas
-	ExitNoSpace     = 7   // no space where the log is
-	ExitPartial     = 8   // some of several items failed or were skipped
-	ExitHandler     = 9   // a handler of `work` failed for good
-	ExitTimeout     = 124 // timed out waiting
-	ExitSignalBase  = 128 // plus the number of the signal that ended it
-	exitBrokenPipe  = ExitSignalBase + int(syscall.SIGPIPE)
-	exitInterrupted = ExitSignalBase + int(syscall.SIGINT)
+	ExitOK         = 0   // everything that was asked for is done
+	ExitFailure    = 1   // failed; the message says what
+	ExitUsage      = 2   // the command line is wrong, or --yes is missing
+	ExitNotFound   = 3   // no such topic, partition, group or root; offset out of range
+	ExitDamaged    = 4   // damaged data met or found
+	ExitBusy       = 5   // a lock was not obtained in time
+	ExitNotLeader  = 6   // not the leader, fenced, or too few in-sync replicas
+	ExitNoSpace    = 7   // no space where the log is
+	ExitPartial    = 8   // some of several items failed or were skipped
+	ExitHandler    = 9   // a handler of `work` failed for good
+	ExitTimeout    = 124 // timed out waiting
+	ExitSignalBase = 128 // plus the number of the signal that ended it
+	exitBrokenPipe = ExitSignalBase + int(syscall.SIGPIPE)
 )
 
 // statusError gives an error the exit status that its type alone does not tell. A nil
@@ -80,6 +81,8 @@ func exitCode(err error) int {
 		wrong *value.Error
 		out   *outputError
 		stop  *signalError
+		conf  *engine.ConfigError
+		lock  *engine.LockedError
 	)
 	switch {
 	case err == nil:
@@ -94,6 +97,14 @@ func exitCode(err error) int {
 		return ExitFailure // also when what is full is the disk of the output
 	case errors.As(err, &usage), errors.As(err, &wrong):
 		return ExitUsage
+	case errors.As(err, &conf) && conf.File != "":
+		return ExitFailure // not the user's words but a file's
+	case errors.Is(err, engine.ErrInvalid):
+		return ExitUsage
+	case missing(err):
+		return ExitNotFound
+	case errors.As(err, &lock), errors.Is(err, vfs.ErrLocked):
+		return ExitBusy
 	case errors.Is(err, segments.ErrCorrupt):
 		return ExitDamaged
 	case isNoSpace(err):

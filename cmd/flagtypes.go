@@ -11,8 +11,7 @@ import (
 )
 
 // valueFlag is a flag whose value is read by a function while the command line is read,
-// so that a wrong value ends with status 2 before anything is done. It is registered
-// under its first name alone: flags.go knows no other.
+// so that a wrong value ends with status 2 before anything is done.
 type valueFlag struct {
 	name, alias string // alias is the short form, may be empty
 	usage       string
@@ -101,11 +100,20 @@ func orList(words []string) string {
 
 // The methods below are what urfave/cli asks of a flag.
 
-// Apply registers the flag in a flag set.
+// Apply registers the flag in a flag set. flags.go writes long names only; urfave/cli
+// sets the short one to the same text afterwards, which must not be read again.
 func (f *valueFlag) Apply(set *flag.FlagSet) error {
 	set.Var((*flagSetter)(f), f.name, f.usage)
+	if f.alias != "" {
+		set.Var(aliasSetter{}, f.alias, f.usage)
+	}
 	return nil
 }
+
+type aliasSetter struct{}
+
+func (aliasSetter) String() string   { return "" }
+func (aliasSetter) Set(string) error { return nil }
 
 // flagSetter is a valueFlag as package flag wants it.
 type flagSetter valueFlag

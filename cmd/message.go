@@ -31,7 +31,7 @@ func (e *Env) report(err error) int {
 	}
 	for _, part := range parts(err) {
 		e.say(part.Error())
-		for _, h := range hints(part) {
+		for _, h := range append(hints(part), e.engineHints(part)...) {
 			e.hint(h)
 		}
 	}

@@ -45,7 +45,8 @@ func Main(ctx context.Context, e *Env, args []string) (code int) {
 	if len(args) > 0 {
 		args = args[1:]
 	}
-	return e.finish(ctx, run(ctx, e, args))
+	e.program = programLine(args)
+	return e.finish(ctx, run(ctx, e, newApp(e), args))
 }
 
 // finish flushes what a command printed, says what its error says, and returns the exit
@@ -72,8 +73,8 @@ func (e *Env) internalError(p any, stack []byte) int {
 	return ExitFailure
 }
 
-func run(ctx context.Context, e *Env, args []string) error {
-	app := newApp(e)
+// run reads the command line and runs the command that it names.
+func run(ctx context.Context, e *Env, app *cli.App, args []string) error {
 	line, err := readFlags(app, args)
 	e.command = line.name()
 	e.dash = line.dash
