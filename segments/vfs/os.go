@@ -38,7 +38,6 @@ func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
 }
 
 func (osFS) Mkdir(name string, perm fs.FileMode) error  { return os.Mkdir(name, perm) }
-func (osFS) Rename(oldname, newname string) error       { return os.Rename(oldname, newname) }
 func (osFS) Link(oldname, newname string) error         { return os.Link(oldname, newname) }
 func (osFS) Remove(name string) error                   { return os.Remove(name) }
 func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
@@ -46,6 +45,20 @@ func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
 func (osFS) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
 func (osFS) Chmod(name string, mode fs.FileMode) error  { return os.Chmod(name, mode) }
 func (osFS) Chown(name string, uid, gid int) error      { return os.Lchown(name, uid, gid) }
+
+// Rename spares the look at the target by which os.Rename makes all systems answer
+// alike.
+func (osFS) Rename(oldname, newname string) error {
+	for {
+		err := syscall.Rename(oldname, newname)
+		if err == nil {
+			return nil
+		}
+		if err != syscall.EINTR {
+			return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
+		}
+	}
+}
 
 func (osFS) SyncDir(name string) error {
 	d, err := openFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0)
