@@ -134,6 +134,13 @@ func (c civil) in(loc *time.Location) time.Time {
 	}
 }
 
+// LocalTime is the moment when clocks in loc show the date and time given: the first
+// such moment if there are two, the next that they do show if there is none. Fields
+// beyond their range are carried on, as time.Date does.
+func LocalTime(year, month, day, hour, minute, second int, nanos int64, loc *time.Location) time.Time {
+	return civil{year, month, day, hour, minute, second, nanos}.in(loc)
+}
+
 // midnight is the first moment of the day that is some days away from now's.
 func midnight(now time.Time, loc *time.Location, days int) time.Time {
 	y, m, d := now.In(loc).Date()

@@ -1,0 +1,62 @@
+package format
+
+import (
+	"strconv"
+
+	"github.com/klog-project/klog/segments"
+)
+
+// JSON writes a record as a JSON object and a newline. The zero value is ready.
+//
+//	{"topic":"t","partition":0,"offset":7,"tstype":"create","ts":1764547200000,
+//	 "headers":[{"key":"a","value":"b"}],"key":null,"value":"v"}
+//
+// Bytes that are UTF-8 are a string, others {"base64":"…"}. A record without a
+// timestamp has "tstype":"unknown" and "ts":null.
+type JSON struct{}
+
+// Append appends one record; it does not fail.
+func (JSON) Append(dst []byte, src *Source, _ int64, r *segments.Record) ([]byte, error) {
+	dst = append(dst, src.jsonHead...)
+	dst = strconv.AppendInt(dst, r.Offset, 10)
+	switch r.TimestampType {
+	case segments.CreateTime:
+		dst = append(dst, `,"tstype":"create","ts":`...)
+	case segments.LogAppendTime:
+		dst = append(dst, `,"tstype":"logappend","ts":`...)
+	default:
+		dst = append(dst, `,"tstype":"unknown","ts":`...)
+	}
+	if r.TimestampType == segments.NoTimestamp {
+		dst = append(dst, "null"...)
+	} else {
+		dst = strconv.AppendInt(dst, r.Timestamp, 10)
+	}
+	dst = append(dst, `,"headers":`...)
+	dst = appendJSONHeaders(dst, r.Headers)
+	dst = append(dst, `,"key":`...)
+	dst = appendJSON(dst, r.Key)
+	dst = append(dst, `,"value":`...)
+	dst = appendJSON(dst, r.Value)
+	return append(dst, '}', '\n'), nil
+}
+
+// appendJSONHeaders writes headers as an array of objects, in their order.
+func appendJSONHeaders(dst []byte, headers []segments.Header) []byte {
+	dst = append(dst, '[')
+	for i := range headers {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"key":`...)
+		key := headers[i].Key
+		if key == nil {
+			key = []byte{} // a name is never null
+		}
+		dst = appendJSON(dst, key)
+		dst = append(dst, `,"value":`...)
+		dst = appendJSON(dst, headers[i].Value)
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}

@@ -1,0 +1,104 @@
+package lines
+
+import (
+	"bytes"
+	"io"
+)
+
+// Scanner gives the records of a stream one by one. An empty record counts as any
+// other; the last one needs no delimiter behind it. With an empty delimiter the whole
+// stream is one record, also when it is empty. It is not for several goroutines, and
+// whoever is done with it calls Close.
+type Scanner struct {
+	buf    *Buffer
+	delim  []byte
+	used   int // bytes of the record that was given last, with its delimiter
+	number int64
+	done   bool
+}
+
+// NewScanner gives the records of r, which end with delim.
+func NewScanner(r io.Reader, delim []byte) *Scanner {
+	return &Scanner{buf: NewBuffer(r), delim: delim}
+}
+
+// Close gives the memory back. The record that Next returned is not valid any more.
+func (s *Scanner) Close() {
+	s.buf.Close()
+	s.done, s.used = true, 0
+}
+
+// Next returns the next record without its delimiter, valid until the next call. At
+// the end of the stream it returns io.EOF; when the stream breaks it returns that
+// error, and what was read of an unfinished record is not given.
+func (s *Scanner) Next() ([]byte, error) {
+	s.buf.Discard(s.used)
+	s.used = 0
+	if s.done {
+		return nil, io.EOF
+	}
+	from := 0
+	for {
+		b := s.buf.Bytes()
+		if i := Index(b[from:], s.delim); i >= 0 {
+			s.used = from + i + len(s.delim)
+			s.number++
+			return b[:from+i], nil
+		}
+		from = max(0, len(b)-len(s.delim)+1)
+		if !s.buf.More() {
+			return s.last(b)
+		}
+	}
+}
+
+// last gives what stands behind the last delimiter.
+func (s *Scanner) last(b []byte) ([]byte, error) {
+	if err := s.buf.Err(); err != nil {
+		return nil, err
+	}
+	s.done = true
+	if len(b) == 0 && len(s.delim) > 0 {
+		return nil, io.EOF
+	}
+	s.used = len(b)
+	s.number++
+	return b, nil
+}
+
+// Number is the number of the record that Next returned last, from 1.
+func (s *Scanner) Number() int64 { return s.number }
+
+// Waiting reports whether another whole record is here already, so that Next would
+// return it without reading.
+func (s *Scanner) Waiting() bool {
+	return !s.done && Index(s.buf.Bytes()[s.used:], s.delim) >= 0
+}
+
+// Index is where delim first stands in b, -1 if nowhere or if it is empty.
+func Index(b, delim []byte) int {
+	switch len(delim) {
+	case 0:
+		return -1
+	case 1:
+		return bytes.IndexByte(b, delim[0])
+	}
+	return bytes.Index(b, delim)
+}
+
+// Whole is how many bytes of b are whole records with their delimiters, where b begins
+// with a record. A delimiter of several bytes may overlap itself, so that it has to be
+// looked for from the front.
+func Whole(b, delim []byte) int {
+	if len(delim) == 1 {
+		return bytes.LastIndexByte(b, delim[0]) + 1
+	}
+	n := 0
+	for {
+		i := Index(b[n:], delim)
+		if i < 0 {
+			return n
+		}
+		n += i + len(delim)
+	}
+}
