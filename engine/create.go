@@ -113,9 +113,9 @@ func checkNewTopicName(name string) error {
 	return nil
 }
 
-// checkFree returns a *TopicExistsError if there is a topic of that name or of one that
-// Kafka would take for it.
-func (r *Root) checkFree(name string) error {
+// checkFree returns a *TopicExistsError if there is a topic of that name, or of one that
+// Kafka would take for it and that is none of but.
+func (r *Root) checkFree(name string, but ...string) error {
 	names, err := r.topicNames()
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (r *Root) checkFree(name string) error {
 		}
 	}
 	for _, n := range names {
-		if strings.ReplaceAll(n, ".", "_") == flat {
+		if strings.ReplaceAll(n, ".", "_") == flat && !slices.Contains(but, n) {
 			return &TopicExistsError{Name: name, Other: n}
 		}
 	}
@@ -155,7 +155,9 @@ func (r *Root) create(name string, e *entry) error {
 	if err := r.begin(in); err != nil {
 		return err
 	}
-	err = r.addPartitions(in, name, e.id)
+	if err = r.setTopicCheckpoints(name, nil); err == nil {
+		err = r.addPartitions(in, name, e.id)
+	}
 	if err == nil {
 		err = r.writeEntry(name, e)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,6 +92,11 @@ func (r *Root) writeEntry(topic string, e *entry) error {
 		return fmt.Errorf("topic entry of %s: %w", topic, err)
 	}
 	return vfs.WriteFile(r.fs, r.entryPath(topic), b)
+}
+
+// writeRawEntry makes the topic's entry one that was kept elsewhere meanwhile.
+func (r *Root) writeRawEntry(topic string, raw json.RawMessage) error {
+	return vfs.WriteFile(r.fs, r.entryPath(topic), append(bytes.TrimSpace(raw), '\n'))
 }
 
 // removeEntry takes the topic's entry away, durably. One that is not there is no error.

@@ -1,14 +1,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
+	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
 )
 
@@ -25,9 +28,10 @@ type intent struct {
 	ID         string          `json:"topic_id,omitempty"`
 	Partitions []int32         `json:"partitions,omitempty"`
 	Entry      json.RawMessage `json:"entry,omitempty"` // the topic's entry: the one to write, or the one that is removed
-	Trash      json.RawMessage `json:"trash,omitempty"`
-	Sources    []string        `json:"sources,omitempty"`    // adopt: directories, in order of partitions, relative to the root
-	LogStarts  []int64         `json:"log_starts,omitempty"` // adopt: by partition, -1 where not known
+	Trash      *trashRecord    `json:"trash,omitempty"`
+	Sources    []string        `json:"sources,omitempty"` // adopt: a directory for each partition, relative to the root
+	// Checkpoints is what the root's checkpoints are to say of the topic in the end.
+	Checkpoints topicCheckpoints `json:"checkpoints,omitempty"`
 
 	name string // of its file
 }
@@ -47,6 +51,33 @@ const (
 // intentVersion is the version of the intents that this program writes and can finish.
 const intentVersion = 1
 
+// check looks at what becomes part of a path, or is relied on to be there.
+func (in *intent) check() error {
+	if in.Op == opStage {
+		return nil
+	}
+	for _, name := range []string{in.Topic, cmp.Or(in.To, in.Topic)} {
+		if err := checkTopicName(name); err != nil {
+			return err
+		}
+	}
+	for _, s := range in.Sources {
+		if !filepath.IsLocal(s) {
+			return fmt.Errorf("%q is outside the root", s)
+		}
+	}
+	if in.Trash != nil {
+		return in.Trash.check()
+	}
+	if in.Op == opDelete || in.Op == opUndelete {
+		return errors.New("no trash record")
+	}
+	if len(in.Partitions) == 0 || in.Op == opAdopt && len(in.Sources) != len(in.Partitions) {
+		return errors.New("no partitions")
+	}
+	return nil
+}
+
 // topics are the names that the intent hides from whoever finds directories only.
 func (in *intent) topics() []string {
 	switch in.Op {
@@ -58,7 +89,7 @@ func (in *intent) topics() []string {
 		names = append(names, in.To)
 	}
 	for _, s := range in.Sources {
-		if topic, _, ok := parsePartitionPath(s); ok {
+		if topic, _, ok := segments.ParsePartitionDir(s); ok {
 			names = append(names, topic)
 		}
 	}
@@ -115,25 +146,38 @@ func (r *Root) intents() ([]*intent, error) {
 		if err := json.Unmarshal(b, in); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+		if err := in.check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 		all = append(all, in)
 	}
 	return all, nil
 }
 
-// pendingTopics are the names of the topics that something is being done to, so that
-// their directories alone say nothing.
-func (r *Root) pendingTopics() (map[string]bool, error) {
+// pending is what the directories in the root say nothing about.
+type pending struct {
+	topics     map[string]bool         // hidden from those who find directories only
+	partitions map[TopicPartition]bool // not yet part of their topic
+}
+
+// pending reads what is half done.
+func (r *Root) pending() (pending, error) {
 	all, err := r.intents()
 	if err != nil || len(all) == 0 {
-		return nil, err
+		return pending{}, err
 	}
-	pending := map[string]bool{}
+	p := pending{map[string]bool{}, map[TopicPartition]bool{}}
 	for _, in := range all {
 		for _, name := range in.topics() {
-			pending[name] = true
+			p.topics[name] = true
+		}
+		if in.Op == opGrow {
+			for _, n := range in.Partitions {
+				p.partitions[TopicPartition{in.Topic, n}] = true
+			}
 		}
 	}
-	return pending, nil
+	return p, nil
 }
 
 // settle finishes or undoes what a killed process left. What concerns none of the given
@@ -164,6 +208,18 @@ func (r *Root) settleOne(ctx context.Context, in *intent) (finished bool, err er
 	switch in.Op {
 	case opCreate:
 		return r.settleCreate(in)
+	case opGrow:
+		return r.settleGrow(in)
+	case opDelete:
+		return true, r.finishDelete(ctx, in)
+	case opUndelete:
+		return true, r.finishUndelete(in)
+	case opRename:
+		return true, r.finishRename(ctx, in)
+	case opAdopt:
+		return true, r.finishAdopt(ctx, in)
+	case opStage:
+		return false, r.undoStage(in)
 	}
 	return false, fmt.Errorf("%s: unknown operation %q", r.intentPath(in.name), in.Op)
 }

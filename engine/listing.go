@@ -24,19 +24,17 @@ func (r *Root) Topics(ctx context.Context) ([]string, error) {
 // topicNames lists the topics that have an entry and those that only have directories.
 // What is half done, by whoever is at it or was killed, is left out.
 func (r *Root) topicNames() ([]string, error) {
-	dirs, err := r.partitionDirs()
+	half, err := r.pending()
 	if err != nil {
 		return nil, err
 	}
-	pending, err := r.pendingTopics()
+	dirs, err := r.partitionDirs(half)
 	if err != nil {
 		return nil, err
 	}
 	names := map[string]bool{}
 	for name := range dirs {
-		if !pending[name] {
-			names[name] = true
-		}
+		names[name] = true
 	}
 	// Entries last: a topic that was being made during the listing may be done by now.
 	files, err := readDir(r.fs, r.statePath(topicsDirName))
@@ -51,8 +49,9 @@ func (r *Root) topicNames() ([]string, error) {
 	return sortedKeys(names), nil
 }
 
-// partitionDirs lists the partitions that lie in the root, by topic.
-func (r *Root) partitionDirs() (map[string][]int32, error) {
+// partitionDirs lists the partitions that lie in the root, by topic, but for those that
+// are half made.
+func (r *Root) partitionDirs(half pending) (map[string][]int32, error) {
 	files, err := r.fs.ReadDir(r.dir)
 	if err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func (r *Root) partitionDirs() (map[string][]int32, error) {
 	dirs := map[string][]int32{}
 	for _, f := range files {
 		topic, n, ok := segments.ParsePartitionDir(f.Name())
-		if ok && r.isDir(f) {
+		if ok && !half.topics[topic] && !half.partitions[TopicPartition{topic, n}] && r.isDir(f) {
 			dirs[topic] = append(dirs[topic], n)
 		}
 	}

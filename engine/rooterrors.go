@@ -36,9 +36,14 @@ type UnknownTopicError struct {
 	Name string
 	Root string // the directory that was searched
 	Near string // the most similar name there, or ""
+	// Deleted is set where a deleted topic was looked for.
+	Deleted bool
 }
 
 func (e *UnknownTopicError) Error() string {
+	if e.Deleted {
+		return fmt.Sprintf("%s: no such deleted topic in %s", e.Name, e.Root)
+	}
 	return fmt.Sprintf("%s: no such topic in %s", e.Name, e.Root)
 }
 

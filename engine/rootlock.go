@@ -44,4 +44,10 @@ func (r *Root) lock(ctx context.Context, path string, timeout time.Duration) (un
 	return func() { _ = held.Unlock() }, nil
 }
 
+// isLocked reports whether err says that a lock was not obtained in time.
+func isLocked(err error) bool {
+	var locked *LockedError
+	return errors.As(err, &locked)
+}
+
 var errLockTimeout = errors.New("waited too long")

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"errors"
-	"path/filepath"
+	"fmt"
 	"strings"
-
-	"github.com/klog-project/klog/segments"
 )
 
 func parsePartitionMeta(b []byte) (TopicID, error) {
@@ -29,6 +27,27 @@ func parseProperties(b []byte) (map[string]string, error) {
 	return m, nil
 }
 
-func parsePartitionPath(s string) (topic string, partition int32, ok bool) {
-	return segments.ParsePartitionDir(filepath.Base(s))
+func decodeCheckpoint(b []byte) (map[TopicPartition]int64, error) {
+	m := map[TopicPartition]int64{}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if len(b) == 0 {
+		return m, nil
+	}
+	for _, l := range lines[min(2, len(lines)):] {
+		var tp TopicPartition
+		var off int64
+		if _, err := fmt.Sscan(l, &tp.Topic, &tp.Partition, &off); err != nil {
+			return nil, err
+		}
+		m[tp] = off
+	}
+	return m, nil
+}
+
+func encodeCheckpoint(m map[TopicPartition]int64) []byte {
+	s := fmt.Sprintf("0\n%d\n", len(m))
+	for _, tp := range sortedPartitions(m) {
+		s += fmt.Sprintf("%s %d %d\n", tp.Topic, tp.Partition, m[tp])
+	}
+	return []byte(s)
 }

@@ -67,11 +67,11 @@ func (r *Root) findTopic(name string) (*Topic, error) {
 
 // findPartitions looks for the directories of a topic that has no entry.
 func (t *Topic) findPartitions() (found bool, err error) {
-	pending, err := t.root.pendingTopics()
-	if err != nil || pending[t.name] {
+	half, err := t.root.pending()
+	if err != nil || half.topics[t.name] {
 		return false, err
 	}
-	dirs, err := t.root.partitionDirs()
+	dirs, err := t.root.partitionDirs(half)
 	if err != nil {
 		return false, err
 	}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"path/filepath"
+
+	"github.com/klog-project/klog/segments"
+)
+
+// LogStart is the first offset that is to be read: the one of the root's checkpoint or
+// the base of the first segment, whichever is greater. For a bare directory the
+// checkpoint of the directory it lies in counts. A partition without segments starts at
+// its checkpoint.
+func (p *Partition) LogStart() (int64, error) {
+	start, err := p.checkpointStart()
+	if err != nil {
+		return 0, err
+	}
+	files, err := p.fs.ReadDir(p.dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		base, suffix, ok := segments.ParseSegmentName(f.Name())
+		if ok && suffix == segments.LogSuffix && f.Type().IsRegular() {
+			return max(start, base), nil // sorted by name, so by base
+		}
+	}
+	return max(start, 0), nil
+}
+
+// checkpointStart is what the checkpoint of log starts says of the partition, -1 if
+// nothing.
+func (p *Partition) checkpointStart() (int64, error) {
+	abs := p.dir
+	if p.root == nil {
+		var err error
+		if abs, err = filepath.Abs(p.dir); err != nil {
+			return 0, err
+		}
+	}
+	m, err := readCheckpoint(p.fs, filepath.Join(filepath.Dir(abs), string(LogStartCheckpoint)))
+	if err != nil {
+		return 0, err
+	}
+	if start, ok := m[TopicPartition{p.topic, p.number}]; ok {
+		return start, nil
+	}
+	return -1, nil
+}

@@ -1,0 +1,399 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klog-project/klog/segments"
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// trashRecord is what ROOT/.klog/trash/HEX says of a deleted topic: all that undelete
+// needs to bring it back. HEX is also in the names of its directories, which lie in the
+// root as "<topic>-<partition>.HEX-delete".
+type trashRecord struct {
+	Version     int              `json:"version"`
+	Topic       string           `json:"topic"`
+	ID          string           `json:"topic_id,omitempty"`
+	Partitions  []int32          `json:"partitions"`
+	Dirs        []string         `json:"directories"` // of the partitions, names in the root
+	DeletedAt   int64            `json:"deleted_at"`  // ms since the epoch
+	RemoveAt    int64            `json:"remove_at"`   // ms since the epoch; from then on it may go
+	Bytes       int64            `json:"bytes"`
+	Entry       json.RawMessage  `json:"entry,omitempty"` // the topic's; none if it had none
+	Checkpoints topicCheckpoints `json:"checkpoints,omitempty"`
+
+	name string // HEX
+}
+
+const trashVersion = 1
+
+// purgeSuffix marks the record of a topic that is being removed for good. A rename does
+// it: that works on a full disk too.
+const purgeSuffix = ".purge"
+
+// DeletedTopic is a topic that can be brought back.
+type DeletedTopic struct {
+	Name       string
+	ID         TopicID
+	Partitions int
+	Bytes      int64
+	DeletedAt  time.Time // zero where not known
+	// RemoveAt is when it may be removed for good; zero where that is not known, as of
+	// a topic that Kafka deleted or whose .klog was lost: such a one is never removed
+	// by itself.
+	RemoveAt time.Time
+
+	trash string // HEX
+}
+
+// check looks at what becomes part of a path.
+func (rec *trashRecord) check() error {
+	if err := checkTopicName(rec.Topic); err != nil {
+		return err
+	}
+	if len(rec.Dirs) != len(rec.Partitions) {
+		return fmt.Errorf("%d directories for %d partitions", len(rec.Dirs), len(rec.Partitions))
+	}
+	for _, dir := range rec.Dirs {
+		if _, _, _, ok := segments.ParseDeletedDirName(dir); !ok {
+			return fmt.Errorf("%q is not a directory of a deleted partition", dir)
+		}
+	}
+	return nil
+}
+
+// rawID is the number that HEX stands for.
+func (rec *trashRecord) rawID() (id [16]byte) {
+	_, _ = hex.Decode(id[:], []byte(rec.name))
+	return id
+}
+
+func (rec *trashRecord) deleted() DeletedTopic {
+	id, _ := ParseTopicID(rec.ID)
+	return DeletedTopic{Name: rec.Topic, ID: id, Partitions: len(rec.Partitions), Bytes: rec.Bytes,
+		DeletedAt: time.UnixMilli(rec.DeletedAt), RemoveAt: time.UnixMilli(rec.RemoveAt), trash: rec.name}
+}
+
+func (r *Root) trashPath(name string) string { return r.statePath(trashDirName, name) }
+
+func (r *Root) writeTrash(rec *trashRecord) error {
+	rec.Version = trashVersion
+	b, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	return vfs.WriteFile(r.fs, r.trashPath(rec.name), append(b, '\n'))
+}
+
+// removeTrashRecord forgets a deletion.
+func (r *Root) removeTrashRecord(file string) error {
+	err := r.fs.Remove(r.trashPath(file))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return r.fs.SyncDir(r.statePath(trashDirName))
+}
+
+// trashRecords reads all records, those that can be brought back and, separately, those
+// whose removal has begun.
+func (r *Root) trashRecords() (kept, purged []*trashRecord, err error) {
+	files, err := readDir(r.fs, r.statePath(trashDirName))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		name, purge := strings.CutSuffix(f.Name(), purgeSuffix)
+		if b, err := hex.DecodeString(name); err != nil || len(b) != len(TopicID{}) {
+			continue
+		}
+		rec, err := r.readTrash(f.Name())
+		if err != nil {
+			return nil, nil, err
+		}
+		if rec == nil {
+			continue
+		}
+		rec.name = name
+		if purge {
+			purged = append(purged, rec)
+		} else {
+			kept = append(kept, rec)
+		}
+	}
+	return kept, purged, nil
+}
+
+// readTrash returns nil where the record is gone.
+func (r *Root) readTrash(file string) (*trashRecord, error) {
+	path := r.trashPath(file)
+	b, err := vfs.ReadFile(r.fs, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rec := &trashRecord{}
+	if err := json.Unmarshal(b, rec); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := rec.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rec, nil
+}
+
+// DeletedTopics lists the topics that can be brought back, the newest deletion first.
+func (r *Root) DeletedTopics(ctx context.Context) ([]DeletedTopic, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	recs, err := r.deleted()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]DeletedTopic, len(recs))
+	for i, rec := range recs {
+		all[i] = rec.deleted()
+		if rec.DeletedAt == 0 {
+			all[i].DeletedAt, all[i].RemoveAt = time.Time{}, time.Time{}
+		}
+	}
+	return all, nil
+}
+
+// deleted returns the records of what can be brought back, newest first; for directories
+// without a record one that is made up, with DeletedAt 0.
+func (r *Root) deleted() ([]*trashRecord, error) {
+	kept, purged, err := r.trashRecords()
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, rec := range slices.Concat(kept, purged) {
+		for _, dir := range rec.Dirs {
+			known[dir] = true
+		}
+	}
+	found, err := r.unrecordedTrash(known)
+	if err != nil {
+		return nil, err
+	}
+	kept = append(kept, found...)
+	slices.SortStableFunc(kept, func(a, b *trashRecord) int { return cmp.Compare(b.DeletedAt, a.DeletedAt) })
+	return kept, nil
+}
+
+// unrecordedTrash finds directories of deleted partitions that no record tells of: those
+// of a broker, which gives each partition a HEX of its own and at times cuts the topic's
+// name, or of a root whose .klog was lost.
+func (r *Root) unrecordedTrash(known map[string]bool) ([]*trashRecord, error) {
+	files, err := r.fs.ReadDir(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	byTopic := map[string]*trashRecord{}
+	var recs []*trashRecord
+	for _, f := range files {
+		topic, n, id, ok := segments.ParseDeletedDirName(f.Name())
+		if !ok || known[f.Name()] || !r.isDir(f) || !r.holdsLog(f.Name()) {
+			continue
+		}
+		tid, err := readPartitionID(r.fs, r.path(f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		name := TopicID(id).hex()
+		key := topic + " " + name
+		if !tid.IsZero() {
+			key = topic + " " + tid.String()
+		}
+		rec := byTopic[key]
+		if rec == nil || slices.Contains(rec.Partitions, n) {
+			rec = &trashRecord{Topic: topic, name: name}
+			if !tid.IsZero() {
+				rec.ID = tid.String()
+			}
+			byTopic[key] = rec
+			recs = append(recs, rec)
+		}
+		rec.Partitions, rec.Dirs = append(rec.Partitions, n), append(rec.Dirs, f.Name())
+		size, err := treeSize(r.fs, r.path(f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		rec.Bytes += size
+	}
+	return recs, nil
+}
+
+// holdsLog reports whether the directory of that name in the root has a segment.
+func (r *Root) holdsLog(name string) bool {
+	files, err := r.fs.ReadDir(r.path(name))
+	return err == nil && slices.ContainsFunc(files, func(f fs.DirEntry) bool {
+		_, suffix, ok := segments.ParseSegmentName(f.Name())
+		return ok && suffix == segments.LogSuffix
+	})
+}
+
+// PurgeTrash removes for good the deleted topics whose time has come, and what an earlier
+// removal left. It holds the root's lock only while it marks them, so that an undelete
+// gets all of a topic or nothing. It returns what went.
+func (r *Root) PurgeTrash(ctx context.Context, now time.Time) ([]DeletedTopic, error) {
+	return r.purge(ctx, func(rec *trashRecord) bool { return rec.RemoveAt <= now.UnixMilli() })
+}
+
+// RemoveDeleted removes for good all deleted topics of that name, whatever their age. It
+// returns what went.
+func (r *Root) RemoveDeleted(ctx context.Context, name string) ([]DeletedTopic, error) {
+	return r.purge(ctx, func(rec *trashRecord) bool { return rec.Topic == name })
+}
+
+func (r *Root) purge(ctx context.Context, due func(*trashRecord) bool) ([]DeletedTopic, error) {
+	recs, err := r.markPurged(ctx, due)
+	if err != nil {
+		return nil, err
+	}
+	var gone []DeletedTopic
+	for _, rec := range recs {
+		if err := ctx.Err(); err != nil {
+			return gone, err
+		}
+		if err := r.removeDeleted(rec); err != nil {
+			return gone, fmt.Errorf("remove deleted topic %s: %w", rec.Topic, err)
+		}
+		gone = append(gone, rec.deleted())
+	}
+	return gone, nil
+}
+
+// markPurged marks what is due and returns all that is marked.
+func (r *Root) markPurged(ctx context.Context, due func(*trashRecord) bool) ([]*trashRecord, error) {
+	kept, purged, err := r.trashRecords()
+	if err != nil || !slices.ContainsFunc(kept, due) {
+		return purged, err
+	}
+	unlock, err := r.change(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if kept, purged, err = r.trashRecords(); err != nil {
+		return nil, err
+	}
+	half, err := r.pending()
+	if err != nil {
+		return nil, err
+	}
+	for _, rec := range kept {
+		if !due(rec) || half.topics[rec.Topic] {
+			continue
+		}
+		if err := r.fs.Rename(r.trashPath(rec.name), r.trashPath(rec.name+purgeSuffix)); err != nil {
+			return nil, err
+		}
+		purged = append(purged, rec)
+	}
+	return purged, r.fs.SyncDir(r.statePath(trashDirName))
+}
+
+// removeDeleted removes the directories of a marked record, then the record. Two
+// processes may be at it.
+func (r *Root) removeDeleted(rec *trashRecord) error {
+	for _, dir := range rec.Dirs {
+		if err := r.removePartition(r.path(dir)); err != nil {
+			return err
+		}
+	}
+	if err := r.fs.SyncDir(r.dir); err != nil {
+		return err
+	}
+	return r.removeTrashRecord(rec.name + purgeSuffix)
+}
+
+// removePartition removes a partition's files, then its directory. What neither klog nor
+// Kafka put there stays, and the directory with it. Where dir is a link to a directory,
+// that directory stays, empty, and the link goes.
+func (r *Root) removePartition(dir string) error {
+	fi, err := r.fs.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	files, err := readDir(r.fs, dir)
+	if err != nil {
+		return err
+	}
+	foreign := 0
+	for _, f := range files {
+		if !partitionFile(f) {
+			foreign++
+			continue
+		}
+		if err := removeTree(r.fs, dir+"/"+f.Name()); err != nil {
+			return err
+		}
+	}
+	if foreign > 0 && fi.Mode()&fs.ModeSymlink == 0 {
+		r.o.notice(fmt.Sprintf("%s: stays, for it holds %d files that are not klog's", dir, foreign))
+		return nil
+	}
+	err = r.fs.Remove(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// partitionFile reports whether a name in a partition's directory is klog's or Kafka's.
+func partitionFile(f fs.DirEntry) bool {
+	if f.Name() == stateDir {
+		return f.IsDir()
+	}
+	if !f.Type().IsRegular() {
+		return false
+	}
+	name := strings.TrimSuffix(f.Name(), ".tmp")
+	_, _, segment := segments.ParseSegmentName(name)
+	return segment || name == segments.EpochsName || name == segments.PartitionMetaName
+}
+
+// treeSize sums the sizes of the files below path, following no links but path itself.
+func treeSize(fsys vfs.FS, path string) (int64, error) {
+	files, err := readDir(fsys, path)
+	if err != nil {
+		return 0, err
+	}
+	var sum int64
+	for _, f := range files {
+		sub := path + "/" + f.Name()
+		if f.IsDir() {
+			n, err := treeSize(fsys, sub)
+			if err != nil {
+				return 0, err
+			}
+			sum += n
+			continue
+		}
+		fi, err := fsys.Lstat(sub)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		sum += fi.Size()
+	}
+	return sum, nil
+}
