@@ -43,8 +43,15 @@ func (tp TopicPartition) compare(o TopicPartition) int {
 	return cmp.Or(cmp.Compare(tp.Topic, o.Topic), cmp.Compare(tp.Partition, o.Partition))
 }
 
-// Checkpoint reads a checkpoint. A file that is missing or empty has no entries.
-func (r *Root) Checkpoint(kind CheckpointKind) (map[TopicPartition]int64, error) {
+// Checkpoint is what a checkpoint says of one partition; ok is false if nothing.
+func (r *Root) Checkpoint(kind CheckpointKind, topic string, partition int32) (offset int64, ok bool, err error) {
+	m, err := r.Checkpoints(kind)
+	offset, ok = m[TopicPartition{topic, partition}]
+	return offset, ok, err
+}
+
+// Checkpoints reads a checkpoint. A file that is missing or empty has no entries.
+func (r *Root) Checkpoints(kind CheckpointKind) (map[TopicPartition]int64, error) {
 	return readCheckpoint(r.fs, r.path(string(kind)))
 }
 
@@ -80,7 +87,7 @@ func (r *Root) SetCheckpoint(ctx context.Context, kind CheckpointKind, topic str
 // editCheckpoint reads a checkpoint again and replaces it, unless edit changed nothing.
 // The root's lock is held.
 func (r *Root) editCheckpoint(kind CheckpointKind, edit func(map[TopicPartition]int64)) error {
-	m, err := r.Checkpoint(kind)
+	m, err := r.Checkpoints(kind)
 	if err != nil {
 		return err
 	}
@@ -101,11 +108,11 @@ func (r *Root) editCheckpoint(kind CheckpointKind, edit func(map[TopicPartition]
 // topicCheckpoints is what the checkpoints of a root say of one topic.
 type topicCheckpoints map[CheckpointKind]map[int32]int64
 
-// takeCheckpoints returns what the checkpoints say of the topic.
+// topicCheckpoints returns what the checkpoints say of the topic.
 func (r *Root) topicCheckpoints(topic string) (topicCheckpoints, error) {
 	all := topicCheckpoints{}
 	for _, kind := range checkpointKinds() {
-		m, err := r.Checkpoint(kind)
+		m, err := r.Checkpoints(kind)
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func (p *Partition) recoveryCheckpoint() int64 {
 	if p.root == nil {
 		return 0
 	}
-	at, ok, err := p.root.Checkpoint(RecoveryPoint, p.topic, p.number)
+	at, ok, err := p.root.Checkpoint(RecoveryPointCheckpoint, p.topic, p.number)
 	if err != nil || !ok {
 		return 0
 	}
@@ -76,5 +76,5 @@ func (p *Partition) setRecoveryCheckpoint(ctx context.Context, at int64) error {
 	if p.root == nil {
 		return nil
 	}
-	return p.root.SetCheckpoint(ctx, RecoveryPoint, p.topic, p.number, at)
+	return p.root.SetCheckpoint(ctx, RecoveryPointCheckpoint, p.topic, p.number, at)
 }

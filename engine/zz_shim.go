@@ -11,13 +11,3 @@ func (w *Writer) dropDuplicates(todo []placed) (Appended, []placed, error) {
 	return Appended{}, todo, nil
 }
 func (w *Writer) findEndShared(ctx context.Context) error { panic(1) }
-
-type kind int
-
-const RecoveryPoint kind = 1
-
-func (r *Root) Checkpoint(k kind, t string, p int32) (int64, bool, error) { return 0, false, nil }
-func (r *Root) SetCheckpoint(ctx context.Context, k kind, t string, p int32, at int64) error {
-	return nil
-}
-func (p *Partition) LogStart() (int64, error) { return 0, nil }
