@@ -1,9 +1,30 @@
 // Package vfs is the seam between klog and the file system.
 //
-// All files of a klog root are reached through an FS, so that a test can take the
-// disk away: Mem forgets what was not synced, Fault fails the n-th operation. OS is
-// the real one. Errors are those of package os (*fs.PathError and friends) with the
-// system's errno inside.
+// All files of a klog root are reached through an FS. OS is the real one. Two others
+// take the disk away in tests: Mem forgets at its Crash what was not synced, Fault
+// fails, or kills the program, at the n-th operation. Lenient wraps one on a file
+// system that cannot sync directories.
+//
+// The contract, the same for all of them:
+//
+//   - An FS and a File may be used by any number of goroutines at once; a LockFile is
+//     locked and unlocked by one at a time.
+//   - Errors are those of package os (*fs.PathError, *os.LinkError) with the system's
+//     errno inside, so errors.Is with fs.ErrNotExist, fs.ErrPermission or
+//     syscall.ENOSPC works. ErrNoDirSync, ErrNoLocks and ErrLocked name what the
+//     system has no one word for. DescribePermission says what stands in the way of a
+//     refused operation.
+//   - Calls that a signal interrupts are made again, except close. Reads and writes go
+//     on until all is done or an error comes.
+//   - File.Sync makes data and size durable but not the name; SyncDir the names in one
+//     directory but not the data behind them.
+//   - No descriptor is inherited by a child.
+//
+// Several users share a root, so files and directories are made by OpenOrCreate,
+// Create, Mkdir, MkdirAll and WriteFile, which give them group and permissions of the
+// directory they lie in whatever the umask. Locks taken many times a second are
+// LockFiles that stay open; those taken rarely and held long are Lock and TryLock.
+// FSType, BootID and BootTime ask the system about the ground it all stands on.
 package vfs
 
 import (
