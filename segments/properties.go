@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // MetaPropertiesName is the file of a log root that says whose it is: node.id,
@@ -127,17 +129,32 @@ func unescapeProperty(s string) string {
 	return b.String()
 }
 
-// unescapeUnicode writes the character of four hex digits and returns how many bytes
-// it took: none where they are no digits, which leaves the u.
+// unescapeUnicode writes the character of four hex digits, or of a surrogate pair, and
+// returns how many bytes it took: none where they are no digits, which leaves the u.
 func unescapeUnicode(b *strings.Builder, s string) int {
-	if len(s) >= 4 {
-		if n, err := strconv.ParseUint(s[:4], 16, 16); err == nil {
-			b.WriteRune(rune(n))
-			return 4
+	r, ok := hexRune(s)
+	if !ok {
+		b.WriteByte('u')
+		return 0
+	}
+	if len(s) >= 10 && s[4:6] == `\u` {
+		if low, ok := hexRune(s[6:]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				b.WriteRune(pair)
+				return 10
+			}
 		}
 	}
-	b.WriteByte('u')
-	return 0
+	b.WriteRune(r)
+	return 4
+}
+
+func hexRune(s string) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[:4], 16, 16)
+	return rune(n), err == nil
 }
 
 // skipContinuation returns the index of the last byte of a line end, and of the white
@@ -231,12 +248,7 @@ func escapeProperty(s string, key bool) string {
 
 // writeEscaped writes a character as \uXXXX, one beyond 16 bits as a surrogate pair.
 func writeEscaped(b *strings.Builder, r rune) {
-	units := []rune{r}
-	if r > 0xffff {
-		r -= 0x10000
-		units = []rune{0xd800 + r>>10, 0xdc00 + r&0x3ff}
-	}
-	for _, u := range units {
+	for _, u := range utf16.Encode([]rune{r}) {
 		h := strconv.FormatUint(uint64(u), 16)
 		b.WriteString(`\u` + strings.Repeat("0", 4-len(h)) + h)
 	}

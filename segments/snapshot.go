@@ -8,9 +8,9 @@ import (
 // A .snapshot file holds the state of all producers for the offsets below the one that
 // it is named by:
 //
-//	 0  int16   version, 1
-//	 2  uint32  CRC-32C of bytes 6 to the end
-//	 6  int32   number of entries
+//	0  int16   version, 1
+//	2  uint32  CRC-32C of bytes 6 to the end
+//	6  int32   number of entries
 //
 // and for each producer, in any order:
 //
