@@ -337,7 +337,11 @@ func (r *Root) fillStage(ctx context.Context, a *adoption, e *entry, in *intent,
 		}
 		in.Partitions, in.Sources = append(in.Partitions, n), append(in.Sources, rel)
 	}
-	return empty, nil
+	// The intent that will speak of them must not outlive them.
+	if err := r.fs.SyncDir(stage); err != nil {
+		return nil, err
+	}
+	return empty, r.fs.SyncDir(r.dir)
 }
 
 // relative is a path inside the root as it is seen from there, whatever links led to it.
@@ -373,6 +377,10 @@ func (r *Root) finishAdopt(ctx context.Context, in *intent) error {
 		if err := r.adoptPartition(ctx, r.path(in.Sources[i]), r.partitionPath(in.Topic, n), id); err != nil {
 			return err
 		}
+	}
+	// The names that they have now first, or a power cut could take both.
+	if err := r.fs.SyncDir(r.dir); err != nil {
+		return err
 	}
 	if err := removeTree(r.fs, r.stagePath(in.name)); err != nil {
 		return err

@@ -128,9 +128,9 @@ func (r *Root) alter(t *Topic, e *entry) error {
 		err = r.writeEntry(t.name, e)
 	}
 	if err != nil {
-		// Best effort: the intent tells the next one.
-		_ = r.undoPartitions(in)
-		return err
+		// An entry that is written and could not be made durable counts.
+		_, serr := r.settleGrow(in)
+		return errors.Join(err, serr)
 	}
 	return r.end(in)
 }

@@ -162,11 +162,25 @@ func (r *Root) create(name string, e *entry) error {
 		err = r.writeEntry(name, e)
 	}
 	if err != nil {
-		// Best effort: the intent tells the next one.
-		_ = r.undoPartitions(in)
-		return err
+		return errors.Join(err, r.undoCreate(in))
 	}
 	return r.end(in)
+}
+
+// undoCreate takes back a create that cannot go on. Where it fails too, the intent stays
+// for whoever comes next.
+func (r *Root) undoCreate(in *intent) error {
+	e, err := r.readEntry(in.Topic)
+	if err != nil {
+		return err
+	}
+	if e != nil && e.id.String() == in.ID {
+		// It was written, but could not be made durable.
+		if err := r.removeEntry(in.Topic); err != nil {
+			return err
+		}
+	}
+	return r.undoPartitions(in)
 }
 
 // settleCreate looks whether a create got as far as its entry.

@@ -58,9 +58,7 @@ func (r *Root) moveToTrash(ctx context.Context, name string, now bool) (*trashRe
 		return nil, fmt.Errorf("delete topic %s: %w", name, err)
 	}
 	if err := r.finishDelete(ctx, in); err != nil {
-		if isLocked(err) || ctx.Err() != nil {
-			err = errors.Join(err, r.undoDelete(in))
-		}
+		err = errors.Join(err, r.undoDelete(in))
 		return nil, fmt.Errorf("delete topic %s: %w", name, err)
 	}
 	return in.Trash, nil
@@ -130,7 +128,8 @@ func (r *Root) finishDelete(ctx context.Context, in *intent) error {
 }
 
 // undoDelete brings back what a deletion that cannot go on has moved. No lock is needed:
-// nobody writes to a directory of the trash.
+// nobody writes to a directory of the trash. Where it fails too, the intent stays, and
+// the deletion is finished by whoever comes next.
 func (r *Root) undoDelete(in *intent) error {
 	if err := r.restorePartitions(in); err != nil {
 		return err

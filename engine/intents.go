@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
@@ -184,6 +185,9 @@ func (r *Root) pending() (pending, error) {
 // topics and cannot be done now, because a writer holds a partition, stays as it is. It
 // returns the intents that were finished. The root's lock is held.
 func (r *Root) settle(ctx context.Context, topics ...string) (done []*intent, err error) {
+	if err := r.sweepIntents(); err != nil {
+		return nil, err
+	}
 	all, err := r.intents()
 	if err != nil {
 		return nil, err
@@ -199,6 +203,22 @@ func (r *Root) settle(ctx context.Context, topics ...string) (done []*intent, er
 		}
 	}
 	return done, nil
+}
+
+// sweepIntents removes intents that were not written to the end, and so say nothing.
+func (r *Root) sweepIntents() error {
+	files, err := readDir(r.fs, r.statePath(intentsDirName))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), tempSuffix) {
+			if err := r.fs.Remove(r.intentPath(f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (r *Root) settleOne(ctx context.Context, in *intent) (finished bool, err error) {

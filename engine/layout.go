@@ -17,6 +17,7 @@ const (
 	sharedFileName  = "shared"            // writing over a network file system is enabled
 	propsFileName   = "server.properties" // root-wide configs
 	metaFileName    = "meta.properties"   // Kafka's
+	tempSuffix      = ".tmp"              // of what vfs.WriteFile has not finished
 	kafkaLockName   = ".lock"             // Kafka's: held while a broker runs
 	stagePrefix     = ".klog-new."        // directory in the root where partitions are built
 )

@@ -53,9 +53,7 @@ func (r *Root) RenameTopic(ctx context.Context, name, to string) (*Topic, error)
 		return nil, fmt.Errorf("rename topic %s: %w", name, err)
 	}
 	if err := r.finishRename(ctx, in); err != nil {
-		if isLocked(err) || ctx.Err() != nil {
-			err = errors.Join(err, r.undoRename(in))
-		}
+		err = errors.Join(err, r.undoRename(in))
 		return nil, fmt.Errorf("rename topic %s: %w", name, err)
 	}
 	return r.Topic(to)
@@ -74,8 +72,12 @@ func (r *Root) finishRename(ctx context.Context, in *intent) error {
 	return r.finishNaming(in, in.Topic, in.To)
 }
 
-// undoRename brings the old name back after a rename that cannot go on.
+// undoRename brings the old name back after a rename that cannot go on. Where it fails
+// too, the intent stays, and the rename is finished by whoever comes next.
 func (r *Root) undoRename(in *intent) error {
+	if err := r.removeEntry(in.To); err != nil {
+		return err
+	}
 	for _, n := range in.Partitions {
 		// No entry tells of the new name, so nobody writes there.
 		if err := r.movePartition(context.Background(), r.partitionPath(in.To, n), r.partitionPath(in.Topic, n), in.ID); err != nil {

@@ -364,7 +364,7 @@ func partitionFile(f fs.DirEntry) bool {
 	if !f.Type().IsRegular() {
 		return false
 	}
-	name := strings.TrimSuffix(f.Name(), ".tmp")
+	name := strings.TrimSuffix(f.Name(), tempSuffix)
 	_, _, segment := segments.ParseSegmentName(name)
 	return segment || name == segments.EpochsName || name == segments.PartitionMetaName
 }
