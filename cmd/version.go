@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"runtime"
 	"runtime/debug"
 
@@ -34,31 +33,27 @@ func runVersion(e *Env, o versionOptions) error {
 }
 
 func printVersion(e *Env, asJSON bool) error {
-	commit := commit()
-	out := e.Out()
 	if asJSON {
-		line, err := json.Marshal(struct {
-			Version string `json:"version"`
-			Commit  string `json:"commit"`
-			Go      string `json:"go"`
-			OS      string `json:"os"`
-			Arch    string `json:"arch"`
-		}{Version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH})
-		if err != nil {
-			return err
+		t := newTable(e, tableOptions{json: true}, columnsOf("version", "commit", "go", "os", "arch")...)
+		var revision any
+		if c := commit(); c != "" {
+			revision = c
 		}
-		_, err = out.Write(append(line, '\n'))
-		return err
+		return t.row(Version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	}
-	_, err := out.WriteString("klog " + Version + " (" + commit + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")\n")
+	built := runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	if c := commit(); c != "" {
+		built = c + ", " + built
+	}
+	_, err := e.Out().WriteString("klog " + Version + " (" + built + ")\n")
 	return err
 }
 
-// commit is the revision that this program was built from.
+// commit is the revision that this program was built from, "" when that is not known.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return ""
 	}
 	revision, modified := "", ""
 	for _, s := range info.Settings {
@@ -72,7 +67,7 @@ func commit() string {
 		}
 	}
 	if revision == "" {
-		return "unknown"
+		return ""
 	}
 	return revision[:min(12, len(revision))] + modified
 }
