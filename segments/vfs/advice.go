@@ -13,3 +13,11 @@ const (
 
 // noFd is what Fd returns where there is no descriptor.
 const noFd = ^uintptr(0)
+
+func statSize(f File) (int64, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}

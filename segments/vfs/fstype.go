@@ -9,6 +9,10 @@ type Type struct {
 	// caches are not the kernel's own: a lock on one file says nothing about the
 	// cached bytes of another. True for every type that is not known to be local.
 	Shared bool
+	// Options are the mount options of a shared one, as in /proc/self/mountinfo,
+	// those of the mount and those of the file system in one list; "" where they are
+	// not known.
+	Options string
 }
 
 // FSType finds out on what file system the existing path lies.

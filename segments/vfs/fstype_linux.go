@@ -46,16 +46,16 @@ func fsType(path string) (Type, error) {
 		return Type{Name: name}, nil
 	}
 	t := Type{Name: sharedName(magic), Shared: true}
-	switch {
-	case t.Name == "":
-		t.Name = fmt.Sprintf("unknown (0x%x)", magic)
-		fallthrough
-	case t.Name == "fuse":
-		// One number for sshfs, virtiofs and a hundred others: the mount says which.
-		if name := mountType(path); name != "" {
-			t.Name = name
-		}
+	// One number for sshfs, virtiofs and a hundred others: the mount says which, and
+	// with what options.
+	name, options := mountOf(path)
+	if name != "" && (t.Name == "" || t.Name == "fuse") {
+		t.Name = name
 	}
+	if t.Name == "" {
+		t.Name = fmt.Sprintf("unknown (0x%x)", magic)
+	}
+	t.Options = options
 	return t, nil
 }
 
@@ -157,29 +157,31 @@ func sharedName(magic uint32) string {
 	return ""
 }
 
-// mountType looks the type of path's mount up in /proc/self/mountinfo by its device
-// number; empty where it is not found.
-func mountType(path string) string {
+// mountOf looks type and options of path's mount up in /proc/self/mountinfo, by its
+// device number; empty where it is not found.
+func mountOf(path string) (name, options string) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
-		return ""
+		return "", ""
 	}
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	defer f.Close()
 	dev := fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
 	sc := bufio.NewScanner(f)
 	for sc.Scan() {
-		// "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw"
+		// "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue"
 		mount, super, ok := strings.Cut(sc.Text(), " - ")
-		fields := strings.Fields(mount)
-		if !ok || len(fields) < 3 || fields[2] != dev {
+		m, s := strings.Fields(mount), strings.Fields(super)
+		if !ok || len(m) < 6 || len(s) < 1 || m[2] != dev {
 			continue
 		}
-		name, _, _ := strings.Cut(super, " ")
-		return name
+		if len(s) == 3 {
+			return s[0], m[5] + "," + s[2]
+		}
+		return s[0], m[5]
 	}
-	return ""
+	return "", ""
 }

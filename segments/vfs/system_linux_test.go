@@ -23,6 +23,10 @@ func TestFSType(t *testing.T) {
 			continue
 		}
 		got, err := vfs.FSType(path)
+		if (got.Options != "") != want.Shared {
+			t.Errorf("%s: options %q", path, got.Options)
+		}
+		got.Options = ""
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", path, got, err, want)
 		}
@@ -90,6 +94,23 @@ func TestAdviseIsHarmless(t *testing.T) {
 		}
 		if got := get(fsys, name); got != "content" {
 			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestFreshSize(t *testing.T) {
+	onEach(t, func(t *testing.T, fsys vfs.FS, dir string) {
+		name := dir + "/f"
+		put(t, fsys, name, "content")
+		f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+		must(t, err)
+		put(t, fsys, name, "more content")
+		if n, err := vfs.FreshSize(f); n != 12 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		must(t, f.Close())
+		if _, err := vfs.FreshSize(f); err == nil {
+			t.Error("the size of a closed file")
 		}
 	})
 }
