@@ -420,7 +420,7 @@ func (r *Root) adoptPartition(ctx context.Context, from, to string, id TopicID) 
 	if err := r.dropState(to); err != nil {
 		return err
 	}
-	return vfs.WriteFile(r.fs, filepath.Join(to, segments.PartitionMetaName), encodePartitionMeta(id))
+	return vfs.WriteFile(r.fs, filepath.Join(to, segments.PartitionMetaName), segments.EncodePartitionMeta(id))
 }
 
 // dropState removes what klog had noted about a partition, but for the lock file, which
@@ -522,7 +522,7 @@ func (r *Root) copyPartition(ctx context.Context, from, to string, id TopicID, p
 	if err := makeFile(r.fs, filepath.Join(to, stateDir, lockFileName), nil); err != nil {
 		return err
 	}
-	if err := makeFile(r.fs, filepath.Join(to, segments.PartitionMetaName), encodePartitionMeta(id)); err != nil {
+	if err := makeFile(r.fs, filepath.Join(to, segments.PartitionMetaName), segments.EncodePartitionMeta(id)); err != nil {
 		return err
 	}
 	for _, f := range files {

@@ -142,7 +142,7 @@ func (r *Root) identify(t *Topic, id TopicID) error {
 	}
 	for _, n := range t.Numbers() {
 		path := filepath.Join(r.partitionPath(t.name, n), segments.PartitionMetaName)
-		if err := vfs.WriteFile(r.fs, path, encodePartitionMeta(id)); err != nil {
+		if err := vfs.WriteFile(r.fs, path, segments.EncodePartitionMeta(id)); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
 )
 
@@ -20,13 +21,13 @@ type CheckpointKind string
 const (
 	// LogStartCheckpoint: the first offset that is to be read, where it is above the
 	// base of the first segment.
-	LogStartCheckpoint CheckpointKind = "log-start-offset-checkpoint"
+	LogStartCheckpoint CheckpointKind = segments.LogStartName
 	// RecoveryPointCheckpoint: everything below is on disk.
-	RecoveryPointCheckpoint CheckpointKind = "recovery-point-offset-checkpoint"
+	RecoveryPointCheckpoint CheckpointKind = segments.RecoveryPointName
 	// ReplicationCheckpoint: the high watermark.
-	ReplicationCheckpoint CheckpointKind = "replication-offset-checkpoint"
+	ReplicationCheckpoint CheckpointKind = segments.HighWatermarkName
 	// CleanerCheckpoint: where the next compaction begins.
-	CleanerCheckpoint CheckpointKind = "cleaner-offset-checkpoint"
+	CleanerCheckpoint CheckpointKind = segments.CleanerOffsetName
 )
 
 func checkpointKinds() [4]CheckpointKind {
@@ -63,9 +64,13 @@ func readCheckpoint(fsys vfs.FS, path string) (map[TopicPartition]int64, error) 
 	if err != nil {
 		return nil, err
 	}
-	m, err := decodeCheckpoint(b)
+	lines, err := segments.ParseOffsetCheckpoint(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m := make(map[TopicPartition]int64, len(lines))
+	for _, l := range lines {
+		m[TopicPartition{l.Topic, l.Partition}] = l.Offset
 	}
 	return m, nil
 }
@@ -147,7 +152,10 @@ func (r *Root) setTopicCheckpoints(topic string, all topicCheckpoints) error {
 	return nil
 }
 
-// sortedPartitions returns the keys of m in order.
-func sortedPartitions(m map[TopicPartition]int64) []TopicPartition {
-	return slices.SortedFunc(maps.Keys(m), TopicPartition.compare)
+func encodeCheckpoint(m map[TopicPartition]int64) []byte {
+	var lines []segments.PartitionOffset
+	for _, tp := range slices.SortedFunc(maps.Keys(m), TopicPartition.compare) {
+		lines = append(lines, segments.PartitionOffset{Topic: tp.Topic, Partition: tp.Partition, Offset: m[tp]})
+	}
+	return segments.EncodeOffsetCheckpoint(lines)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
 )
 
@@ -165,11 +166,7 @@ func (r *Root) readDefaults() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	props, err := parseProperties(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	values, err := rootDefaults(props)
+	values, err := rootDefaults(segments.ParseProperties(b).Get)
 	var ce *ConfigError
 	if errors.As(err, &ce) {
 		ce.File = path

@@ -234,8 +234,8 @@ func (r *Root) makePartition(dir string, id TopicID) error {
 		{segment + segments.LogSuffix, nil},
 		{segment + segments.IndexSuffix, nil},
 		{segment + segments.TimeIndexSuffix, nil},
-		{segments.EpochsName, []byte("0\n1\n0 0\n")},
-		{segments.PartitionMetaName, encodePartitionMeta(id)},
+		{segments.EpochsName, segments.EncodeEpochs(segments.Epochs{{Epoch: 0, Start: 0}})},
+		{segments.PartitionMetaName, segments.EncodePartitionMeta(id)},
 	} {
 		if err := makeFile(r.fs, dir+"/"+f.name, f.data); err != nil {
 			return err

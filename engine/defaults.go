@@ -20,13 +20,13 @@ var coarse = [...]struct {
 // rootDefaults picks from a server.properties what this program knows, by the names that
 // configs have on a topic, and checks it. A config may stand under its own name, which
 // wins, or as Kafka's brokers call it.
-func rootDefaults(props map[string]string) (map[string]string, error) {
+func rootDefaults(get func(key string) (value string, ok bool)) (map[string]string, error) {
 	values := map[string]string{}
 	for i := range configDefs {
 		d := &configDefs[i]
-		v, ok := props[d.name]
+		v, ok := get(d.name)
 		if !ok && d.brokers != "" {
-			v, ok = props[d.brokers]
+			v, ok = get(d.brokers)
 		}
 		if !ok {
 			continue
@@ -38,7 +38,7 @@ func rootDefaults(props map[string]string) (map[string]string, error) {
 		values[d.name] = d.format(&c)
 	}
 	for _, k := range coarse {
-		v, ok := props[k.name]
+		v, ok := get(k.name)
 		if _, finer := values[k.of]; !ok || finer {
 			continue
 		}

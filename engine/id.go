@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"math/rand/v2"
+
+	"github.com/klog-project/klog/segments"
 )
 
 // TopicID tells a topic from an earlier or later one of the same name. Zero means
@@ -30,17 +30,11 @@ func newID() TopicID {
 
 // ParseTopicID reads the 22 characters that String writes.
 func ParseTopicID(s string) (TopicID, error) {
-	var id TopicID
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || len(b) != len(id) {
-		return id, fmt.Errorf("topic id %q: want 22 characters of URL-safe base64", s)
-	}
-	copy(id[:], b)
-	return id, nil
+	return segments.ParseUUID(s)
 }
 
 // String is the id as Kafka writes it: URL-safe base64 without padding.
-func (id TopicID) String() string { return base64.RawURLEncoding.EncodeToString(id[:]) }
+func (id TopicID) String() string { return segments.FormatUUID(id) }
 
 // IsZero reports whether no id is known.
 func (id TopicID) IsZero() bool { return id == TopicID{} }

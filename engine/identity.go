@@ -6,6 +6,7 @@ import (
 
 	"errors"
 	"fmt"
+	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
 	"io/fs"
 )
@@ -27,14 +28,13 @@ func (r *Root) Meta() (Meta, error) {
 	if err != nil {
 		return Meta{}, err
 	}
-	props, err := parseProperties(b)
-	if err != nil {
-		return Meta{}, fmt.Errorf("%s: %w", path, err)
-	}
-	m := Meta{NodeID: -1, ClusterID: props["cluster.id"], DirectoryID: props["directory.id"]}
-	node, ok := props["node.id"]
+	props := segments.ParseProperties(b)
+	m := Meta{NodeID: -1}
+	m.ClusterID, _ = props.Get("cluster.id")
+	m.DirectoryID, _ = props.Get("directory.id")
+	node, ok := props.Get("node.id")
 	if !ok {
-		node, ok = props["broker.id"]
+		node, ok = props.Get("broker.id")
 	}
 	if ok {
 		if m.NodeID, err = strconv.Atoi(node); err != nil {

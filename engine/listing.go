@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -88,7 +87,7 @@ func readDir(fsys vfs.FS, name string) ([]fs.DirEntry, error) {
 }
 
 // readPartitionID returns the topic id in a partition's directory, zero where there is no
-// partition.metadata.
+// partition.metadata, or one that tells nothing: verify says so, nothing else minds.
 func readPartitionID(fsys vfs.FS, dir string) (TopicID, error) {
 	path := filepath.Join(dir, segments.PartitionMetaName)
 	b, err := vfs.ReadFile(fsys, path)
@@ -98,9 +97,9 @@ func readPartitionID(fsys vfs.FS, dir string) (TopicID, error) {
 	if err != nil {
 		return TopicID{}, err
 	}
-	m, err := parsePartitionMeta(b)
+	id, err := segments.ParsePartitionMeta(b)
 	if err != nil {
-		return TopicID{}, fmt.Errorf("%s: %w", path, err)
+		return TopicID{}, nil
 	}
-	return m, nil
+	return id, nil
 }
