@@ -2,13 +2,11 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"runtime/debug"
 	"slices"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,38 +38,24 @@ func (e *SyncError) Error() string {
 // Unwrap gives the system's error.
 func (e *SyncError) Unwrap() error { return e.Err }
 
-// durability is how far a partition's log is known to be on disk, shared by all
-// processes through one block, .klog/durable:
-//
-//	byte  size
-//	   0     4  "KDUR"
-//	   4     4  version
-//	   8    16  boot id
-//	  24     8  recovery point: every offset below it is on disk, in every segment
-//	  32     8  first offset of a sync that failed
-//	  40     8  end of it: what lies between is never acknowledged as durable
-//	  48     4  counter of finished syncs, a futex
+// durability makes a partition's log durable. How far it is, all processes know from
+// the partition's block.
 //
 // Processes that sync at the same time share one fdatasync (group commit): whoever
 // gets the block's lock without waiting syncs for all, up to the end of the log as
-// the hint tells it; the others sleep on the counter. A failure is stored before
-// anyone is woken, so nobody whose record precedes it is acknowledged. The sleep is
-// bounded, in case the leader was killed.
-//
-// The block is written whole once, so that no later store into it needs a new disk
-// block. The recovery point is stored after the sync that it speaks of and never
-// before: whatever of the block survives a power failure is true.
+// the hint tells it; the others sleep on the block's counter. A failure is stored
+// before anyone is woken, so nobody whose record precedes it is acknowledged. The
+// sleep is bounded, in case the leader was killed. The recovery point is stored after
+// the sync that it speaks of and never before: whatever of the block survives a power
+// failure is true.
 type durability struct {
-	p      *Partition
-	lock   vfs.LockFile
-	word   *syncWord
-	rolls  []int64 // segments sealed by this writer since its last sync
-	unsafe bool    // this writer appended since its last sync
+	p       *Partition
+	block   *block
+	rolls   []int64 // segments sealed by this writer since its last sync
+	pending bool    // this writer appended since its last sync
 }
 
 const (
-	durableSize    = 4096
-	durableVersion = 1
 	// followLeader bounds the sleep of a process that waits for another's sync.
 	followLeader = 50 * time.Millisecond
 	// maxOpenToSync is how many segments are synced one by one. When more are not
@@ -79,98 +63,17 @@ const (
 	maxOpenToSync = 64
 )
 
-func newDurability(p *Partition) *durability { return &durability{p: p} }
-
 // touched notes that this writer appended, rolled that it sealed a segment.
-func (d *durability) touched()          { d.unsafe = true }
+func (d *durability) touched()          { d.pending = true }
 func (d *durability) rolled(base int64) { d.rolls = append(d.rolls, base) }
-
-func (d *durability) path() string { return filepath.Join(d.p.dir, stateDir, "durable") }
-
-func (d *durability) close() {
-	if d.word != nil {
-		d.word.unmap()
-		d.word = nil
-	}
-	if d.lock != nil {
-		_ = d.lock.Close()
-		d.lock = nil
-	}
-}
-
-// open makes the block ready. It is called under the append lock, with the end of the
-// log known: a recovery point beyond it was carried here from another log and is
-// dropped. A block that is no block is written anew.
-func (d *durability) open(boot bootID, end int64) error {
-	if d.word != nil {
-		return nil
-	}
-	f, err := d.p.fs.OpenLock(d.path())
-	if errors.Is(err, os.ErrNotExist) {
-		if err = d.create(boot); err == nil {
-			f, err = d.p.fs.OpenLock(d.path())
-		}
-	}
-	if err != nil {
-		return err
-	}
-	word, err := mapSyncWord(f, boot)
-	if errors.Is(err, errSyncWord) {
-		if err = d.create(boot); err == nil {
-			word, err = mapSyncWord(f, boot)
-		}
-	}
-	if err != nil {
-		_ = f.Close()
-		return fmt.Errorf("%s: %w", d.path(), err)
-	}
-	if word.durable.Load() > end {
-		word.durable.Store(0)
-		word.store()
-	}
-	d.lock, d.word = f, word
-	return nil
-}
-
-// create writes the block, seeded with the recovery point of the root's checkpoint.
-func (d *durability) create(boot bootID) error {
-	f, err := vfs.OpenOrCreate(d.p.fs, d.path())
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b := make([]byte, durableSize)
-	copy(b, "KDUR")
-	binary.NativeEndian.PutUint32(b[4:], durableVersion)
-	copy(b[8:], boot[:])
-	binary.NativeEndian.PutUint64(b[24:], uint64(d.p.recoveryCheckpoint()))
-	_, err = f.WriteAt(b, 0)
-	return err
-}
-
-// recoveryPoint is how far the log is known to be on disk, whoever asks: it needs no
-// mapping and no lock.
-func (d *durability) recoveryPoint() int64 {
-	at := d.p.recoveryCheckpoint()
-	f, err := d.p.fs.OpenFile(d.path(), os.O_RDONLY, 0)
-	if err != nil {
-		return at
-	}
-	defer f.Close()
-	var b [durableSize]byte
-	n, _ := f.ReadAt(b[:], 0)
-	if n < 32 || string(b[:4]) != "KDUR" || binary.NativeEndian.Uint32(b[4:]) != durableVersion {
-		return at
-	}
-	return max(at, int64(binary.NativeEndian.Uint64(b[24:])))
-}
 
 // Sync makes everything that this Writer appended durable, and with it everything
 // that lies before it in the log. Processes that call it at the same time share the
 // work. On a *SyncError the records stay in the log, not known to be on disk.
-func (w *Writer) Sync(ctx context.Context) error {
+func (w *Writer) Sync(ctx context.Context) (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer w.guard(debug.SetPanicOnFault(true), &err)
 	if w.closed {
 		return ErrClosed
 	}
@@ -179,7 +82,7 @@ func (w *Writer) Sync(ctx context.Context) error {
 
 func (w *Writer) sync(ctx context.Context) error {
 	d := w.dur
-	if !d.unsafe || d.word == nil {
+	if !d.pending || w.shared {
 		return nil
 	}
 	crossed := len(d.rolls) > 0
@@ -190,9 +93,9 @@ func (w *Writer) sync(ctx context.Context) error {
 		}
 		return w.p.wrap("sync", err)
 	}
-	d.unsafe, d.rolls = false, d.rolls[:0]
+	d.pending, d.rolls = false, d.rolls[:0]
 	if crossed {
-		if err := w.p.setRecoveryCheckpoint(ctx, d.word.durable.Load()); err != nil {
+		if err := w.p.setRecoveryCheckpoint(ctx, d.block.durable.Load()); err != nil {
 			w.p.o.notice(fmt.Sprintf("%s: recovery point: %v (it stays where it was)", w.p, err))
 		}
 	}
@@ -205,23 +108,23 @@ func (d *durability) syncTo(ctx context.Context, w *Writer, to int64) error {
 		if err := d.failure(to); err != nil {
 			return err
 		}
-		if d.word.durable.Load() >= to {
+		if d.block.durable.Load() >= to {
 			return nil
 		}
-		seen := d.word.seq.Load()
-		lead, err := d.lock.TryLock()
+		seen := d.block.syncs.Load()
+		lead, err := d.block.f.TryLock()
 		if err != nil {
 			return err
 		}
 		if lead {
 			err := d.lead(w, to)
-			_ = d.lock.Unlock()
+			_ = d.block.f.Unlock()
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		d.word.wait(seen, followLeader)
+		d.block.wait(seen, followLeader)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -230,7 +133,7 @@ func (d *durability) syncTo(ctx context.Context, w *Writer, to int64) error {
 
 // failure is the error of a sync that covered offset to-1, if there was one.
 func (d *durability) failure(to int64) error {
-	from, end := d.word.failedFrom.Load(), d.word.failedEnd.Load()
+	from, end := d.block.failedFrom.Load(), d.block.failedEnd.Load()
 	if to > from && to <= end {
 		return &SyncError{Path: d.p.dir, First: from, End: end, Err: errors.New("a sync by another process failed")}
 	}
@@ -239,45 +142,41 @@ func (d *durability) failure(to int64) error {
 
 // lead syncs for all who wait. It holds the block's lock.
 func (d *durability) lead(w *Writer, to int64) error {
-	from := d.word.durable.Load()
+	from := d.block.durable.Load()
 	if from >= to {
 		return nil
 	}
 	base, end := w.tail.base, to
-	if h, ok := w.peekHint(); ok && h.next >= to {
+	if h, ok := w.peekHint(); ok && h.next > to {
 		base, end = h.base, h.next
 	}
 	path, err := d.syncSegments(w, from, base)
 	if err != nil {
-		d.word.failedFrom.Store(from)
-		d.word.failedEnd.Store(max(end, d.word.failedEnd.Load()))
-		d.word.finish()
+		d.block.failedFrom.Store(from)
+		d.block.failedEnd.Store(max(end, d.block.failedEnd.Load()))
+		d.block.finish()
 		return &SyncError{Path: path, First: from, End: end, Err: err}
 	}
-	d.word.durable.Store(max(end, d.word.durable.Load()))
-	d.word.finish()
+	d.block.durable.Store(max(end, d.block.durable.Load()))
+	d.block.finish()
 	return nil
 }
 
-// peekHint reads the hint without the append lock. A hint that is being written may
-// come torn: its checksum tells, and it is read again.
+// peekHint reads the hint without the append lock. One that is being stored may come
+// torn: then the one before is taken, which is as true and not as far.
 func (w *Writer) peekHint() (tail, bool) {
-	var t tail
-	var raw [hintSize]byte
-	for range 10 {
-		n, err := w.hint.ReadAt(raw[:], 0)
-		if n == hintSize && (err == nil || isEOF(err)) && t.decode(raw[:]) == nil {
-			return t, t.flags&hintRolling == 0
-		}
-	}
-	return t, false
+	b := block{mem: w.dur.block.mem}
+	t, ok := b.load()
+	return t, ok && t.flags&hintRolling == 0
 }
 
 // syncSegments syncs the segments that hold offsets from the recovery point on: the
 // active one, whose base is given, and the sealed ones before it with their indexes.
+// A segment that ends at the recovery point is among them: it was synced while it was
+// the active one, its indexes were not.
 func (d *durability) syncSegments(w *Writer, from, active int64) (path string, err error) {
-	if from < active {
-		sealed, err := d.sealedFrom(from, active)
+	if from <= active {
+		sealed, err := d.sealedFrom(from-1, active)
 		if err != nil {
 			return d.p.dir, err
 		}
@@ -338,14 +237,4 @@ func (w *Writer) distrust(ctx context.Context) {
 	w.tail.flags |= hintUnsynced
 	w.writeHint()
 	w.known = false
-}
-
-// syncWord is the shared block as this process sees it.
-type syncWord struct {
-	durable    *atomic.Int64
-	failedFrom *atomic.Int64
-	failedEnd  *atomic.Int64
-	seq        *atomic.Uint32
-	mem        []byte
-	file       vfs.LockFile // nil where mem is the file itself
 }

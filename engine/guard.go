@@ -15,6 +15,7 @@ func (r *Root) checkShared() error {
 	if err != nil || !shared {
 		return err
 	}
+	r.shared = true
 	_, err = r.fs.Stat(r.statePath(sharedFileName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return &SharedFSError{Dir: r.dir, FS: name}

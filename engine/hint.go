@@ -9,13 +9,13 @@ import (
 	"github.com/klog-project/klog/segments"
 )
 
-// The hint is klog's memory of where a partition's log ends: one checksummed block in
-// .klog/hint, rewritten with one pwrite at the end of every append, under the append
-// lock. It makes finding the end O(1) whatever the number of segments. It is never
-// the truth: a hint that disagrees with the log is dropped and the tail is scanned.
+// The hint is klog's memory of where a partition's log ends, stored in the partition's
+// block at the end of every append, under the append lock. It makes finding the end
+// O(1) whatever the number of segments. It is never the truth: a hint that disagrees
+// with the log is dropped and the tail is scanned.
 //
 //	byte  size
-//	   0     4  "KHNT"
+//	   0     4  "HINT"
 //	   4     2  version
 //	   6     2  flags
 //	   8    16  boot id under which it was written
@@ -38,7 +38,10 @@ import (
 //	 209     8  entries in the time index
 //	 217     8  bytes of damage in the segment that appends were made behind
 //	 225     4  CRC-32C of the bytes before it
-const hintSize = 229
+const (
+	hintSize  = 229
+	appendsAt = 145
+)
 
 const hintVersion = 1
 
@@ -83,7 +86,7 @@ type tail struct {
 
 func (t *tail) encode(b *[hintSize]byte) {
 	be := binary.BigEndian
-	copy(b[0:], "KHNT")
+	copy(b[0:], "HINT")
 	be.PutUint16(b[4:], hintVersion)
 	be.PutUint16(b[6:], t.flags)
 	copy(b[8:], t.boot[:])
@@ -95,7 +98,7 @@ func (t *tail) encode(b *[hintSize]byte) {
 	copy(b[72:], t.lastHdr[:])
 	be.PutUint32(b[133:], uint32(t.epoch))
 	be.PutUint64(b[137:], uint64(t.next))
-	be.PutUint64(b[145:], t.appends)
+	be.PutUint64(b[appendsAt:], t.appends)
 	be.PutUint64(b[153:], uint64(t.firstTS))
 	be.PutUint64(b[161:], uint64(t.created))
 	be.PutUint64(b[169:], uint64(t.index.SinceEntry))
@@ -110,7 +113,7 @@ func (t *tail) encode(b *[hintSize]byte) {
 
 func (t *tail) decode(b []byte) error {
 	be := binary.BigEndian
-	if len(b) < hintSize || string(b[:4]) != "KHNT" {
+	if len(b) < hintSize || string(b[:4]) != "HINT" {
 		return fmt.Errorf("%w: not a hint", errHint)
 	}
 	if v := be.Uint16(b[4:]); v != hintVersion {
@@ -129,7 +132,7 @@ func (t *tail) decode(b []byte) error {
 	copy(t.lastHdr[:], b[72:])
 	t.epoch = int32(be.Uint32(b[133:]))
 	t.next = int64(be.Uint64(b[137:]))
-	t.appends = be.Uint64(b[145:])
+	t.appends = be.Uint64(b[appendsAt:])
 	t.firstTS = int64(be.Uint64(b[153:]))
 	t.created = int64(be.Uint64(b[161:]))
 	t.index.SinceEntry = int64(be.Uint64(b[169:]))

@@ -30,7 +30,7 @@ const epochsName = "leader-epoch-checkpoint"
 
 // epochs is the partition's history of leader epochs, empty where there is no file or
 // none that can be read: it is told by the batches as well.
-func (p *Partition) epochs() ([]segments.EpochEntry, error) {
+func (p *Partition) epochs() (segments.Epochs, error) {
 	b, err := vfs.ReadFile(p.fs, filepath.Join(p.dir, epochsName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -45,7 +45,7 @@ func (p *Partition) epochs() ([]segments.EpochEntry, error) {
 	return es, nil
 }
 
-func (p *Partition) setEpochs(es []segments.EpochEntry) error {
+func (p *Partition) setEpochs(es segments.Epochs) error {
 	return vfs.WriteFile(p.fs, filepath.Join(p.dir, epochsName), segments.EncodeEpochs(es))
 }
 

@@ -35,11 +35,11 @@ func (w *Writer) rebuild(ctx context.Context, h *tail, known bool) error {
 		return err
 	}
 	if len(bases) == 0 {
-		return w.startLog(h, lived)
+		return w.startLog(ctx, h, lived)
 	}
 	t := w.emptyTail(bases[len(bases)-1])
 	if lived && h.flags&hintUnsynced == 0 {
-		err = w.endOf(&t, h)
+		err = w.endOf(ctx, &t, h)
 	} else {
 		err = w.recover(ctx, bases, &t)
 	}
@@ -84,8 +84,9 @@ func (w *Writer) adopt(bases []int64, t tail) error {
 	w.tail = t
 	w.writeHint()
 	if !w.known {
-		return fmt.Errorf("write the hint %s", w.hint.Name())
+		return fmt.Errorf("%s: the hint cannot be written", w.block.f.Name())
 	}
+	w.distrustRecoveryPoint()
 	return nil
 }
 
@@ -139,8 +140,8 @@ func (w *Writer) openIndexes() error {
 
 // endOf scans the tail of the newest segment, from its last index entry on where that
 // entry tells the truth, else from its beginning.
-func (w *Writer) endOf(t, h *tail) error {
-	if err := w.active.open(w.p, t.base); err != nil {
+func (w *Writer) endOf(ctx context.Context, t, h *tail) error {
+	if err := w.openActive(ctx, t.base); err != nil {
 		return err
 	}
 	if err := w.openIndexes(); err != nil {
@@ -295,7 +296,7 @@ func (w *Writer) lastEpoch() (int32, error) {
 }
 
 // startLog makes the first segment of a partition that has none.
-func (w *Writer) startLog(h *tail, lived bool) error {
+func (w *Writer) startLog(ctx context.Context, h *tail, lived bool) error {
 	base, err := w.p.LogStart()
 	if err != nil {
 		return err
@@ -310,7 +311,7 @@ func (w *Writer) startLog(h *tail, lived bool) error {
 	if err := w.makeSegment(t.base); err != nil {
 		return err
 	}
-	if err := w.active.open(w.p, t.base); err != nil {
+	if err := w.openActive(ctx, t.base); err != nil {
 		return err
 	}
 	return w.adopt([]int64{t.base}, t)

@@ -27,8 +27,10 @@ import (
 // point, it is done again by the next writer: until the hint is written, which is
 // last, nothing says that it was done.
 func (w *Writer) recover(ctx context.Context, bases []int64, t *tail) error {
-	point := w.dur.recoveryPoint()
-	first, found := slices.BinarySearch(bases, point)
+	point := max(w.block.durable.Load(), w.p.recoveryCheckpoint())
+	// The segment that ends at the recovery point has its log on disk and perhaps not
+	// its indexes.
+	first, found := slices.BinarySearch(bases, point-1)
 	if !found && first > 0 {
 		first--
 	}
@@ -108,7 +110,7 @@ func (w *Writer) checkSegment(seg *tail, point int64, last bool) error {
 			seg.damaged += to - seg.size
 			seg.next, seg.size, seg.lastPos = seg.next+end.Offsets, to, -1
 		} else {
-			if err := w.quarantine(seg, to, seg.next+end.Offsets); err != nil {
+			if err := w.quarantine(seg, to, max(seg.next+end.Offsets, end.NextBase)); err != nil {
 				return err
 			}
 			size -= to - seg.size
@@ -135,11 +137,8 @@ func (w *Writer) settle(bases []int64, end int64) error {
 	if err := syncDir(w.p, w.p.dir); err != nil {
 		return err
 	}
-	if err := w.dur.open(w.machine.boot, end); err != nil {
-		return err
-	}
-	w.dur.word.durable.Store(end)
-	w.dur.word.store()
+	w.block.durable.Store(end)
+	w.block.storeWords()
 	return nil
 }
 
@@ -174,11 +173,12 @@ func (w *Writer) epochOr(none int32) int32 {
 
 // machine is what tells one boot from the next.
 type machine struct {
-	boot bootID
+	boot  bootID
+	btime func() int64 // when it was booted, s since the epoch; 0: not known
 }
 
 func thisMachine() machine {
-	var m machine
+	m := machine{btime: bootTime}
 	if s, err := vfs.BootID(); err == nil {
 		copy(m.boot[:], parseBootID(s))
 	}
@@ -236,7 +236,7 @@ func (m machine) lives(boot bootID, at int64) bool {
 	if boot == m.boot {
 		return true
 	}
-	now := bootTime()
+	now := m.btime()
 	return now != 0 && at != 0 && max(now-at, at-now) <= bootSlack
 }
 

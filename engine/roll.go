@@ -81,7 +81,7 @@ func (w *Writer) roll(ctx context.Context, cfg *Config) error {
 	w.writeHint()
 	if !w.known {
 		w.tail = old
-		return errors.Join(fmt.Errorf("write the hint: %s", w.hint.Name()), w.active.cutIndexes(old.index))
+		return errors.Join(fmt.Errorf("%s: the hint cannot be written", w.block.f.Name()), w.active.cutIndexes(old.index))
 	}
 	before, err := w.p.fs.Stat(w.p.dir)
 	if err == nil {
@@ -102,12 +102,21 @@ func (w *Writer) roll(ctx context.Context, cfg *Config) error {
 	}
 	w.dur.rolled(old.base)
 	w.tail = newTail(old, old.next, w.p.o.now().UnixMilli())
-	if err := w.active.open(w.p, w.tail.base); err != nil {
+	if err := w.openActive(ctx, w.tail.base); err != nil {
 		w.known = false
 		return err
 	}
 	w.writeHint()
 	return nil
+}
+
+// openActive opens the segment that is appended to.
+func (w *Writer) openActive(ctx context.Context, base int64) error {
+	if w.shared && (w.active.log == nil || w.active.base != base) {
+		w.active.close()
+		return w.lockSegment(ctx, base)
+	}
+	return w.active.open(w.p, base)
 }
 
 // newTail is the tail of an empty segment that follows old.

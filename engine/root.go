@@ -17,6 +17,7 @@ type Root struct {
 	fs     vfs.FS
 	o      Options
 	writes bool // opened by Create: the version file is minded
+	shared bool // opened by Create on a shared file system: appends take the careful path
 
 	mu   sync.Mutex // guards what follows
 	defs *defaults  // nil until they are needed

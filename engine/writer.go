@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -41,7 +42,7 @@ type Writer struct {
 	mu     sync.Mutex
 	closed bool
 	lock   lockFile
-	hint   vfs.File
+	block  *block
 	active activeSegment
 	tail   tail
 	raw    [hintSize]byte // the hint that tail was read from or written to
@@ -55,6 +56,7 @@ type Writer struct {
 
 	producers producerTable
 	input     []byte   // the batches in hand
+	sequenced bool     // one of them has a producer id
 	heads     []placed // their headers, reused
 	offsetIdx []byte   // index entries in hand, reused
 	timeIdx   []byte
@@ -100,7 +102,10 @@ func (p *Partition) OpenWriter(o WriterOptions) (*Writer, error) {
 		}
 		return nil, p.wrap("open", err)
 	}
-	w := &Writer{p: p, opts: o, machine: thisMachine(), dir: dir, dur: newDurability(p)}
+	w := &Writer{p: p, opts: o, machine: thisMachine(), dir: dir, dur: &durability{p: p}}
+	if p.root != nil {
+		w.shared = p.root.shared
+	}
 	w.lock = lockFile{fsys: p.fs, path: p.lockPath()}
 	w.producers.p = p
 	return w, nil
@@ -114,14 +119,24 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	w.closed = true
-	w.producers.close()
+	w.keepProducers()
 	w.lock.close()
 	w.active.close()
-	w.dur.close()
-	if w.hint != nil {
-		return w.hint.Close()
+	if w.block != nil {
+		w.block.close()
 	}
 	return nil
+}
+
+// keepProducers writes the producer table if the lock is free: it is derived data, and
+// not worth a wait.
+func (w *Writer) keepProducers() {
+	if w.producers.since == 0 || w.lock.f == nil {
+		return
+	}
+	if ok, err := w.lock.f.TryLock(); ok && err == nil && w.stillThere() == nil {
+		w.producers.store()
+	}
 }
 
 // MaxBatchBytes is the size up to which a batch should be built: the smaller of
@@ -142,9 +157,10 @@ func (w *Writer) MaxBatchBytes() (int, error) {
 // When it returns without an error, all of it is in the log at the offsets told and
 // survives any kill of any process; Sync makes it survive a power failure. When it
 // returns an error, what Appended tells is in the log and nothing of the rest.
-func (w *Writer) Append(ctx context.Context, batches []byte) (Appended, error) {
+func (w *Writer) Append(ctx context.Context, batches []byte) (done Appended, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer w.guard(debug.SetPanicOnFault(true), &err)
 	if w.closed {
 		return Appended{}, ErrClosed
 	}
@@ -166,6 +182,23 @@ func (w *Writer) Append(ctx context.Context, batches []byte) (Appended, error) {
 	return w.appendLocked(ctx, cfg)
 }
 
+// guard turns a fault on the mapped block into an error: somebody cut the file. was is
+// the goroutine's setting to go back to.
+func (w *Writer) guard(was bool, err *error) {
+	debug.SetPanicOnFault(was)
+	r := recover()
+	if r == nil {
+		return
+	}
+	if _, fault := r.(interface{ Addr() uintptr }); !fault {
+		panic(r)
+	}
+	w.known = false
+	*err = w.p.wrap("append", fmt.Errorf("%s was cut while it was in use", w.block.f.Name()))
+	w.block.close()
+	w.block, w.dur.block, w.dur.pending = nil, nil, false
+}
+
 // enter begins a critical section: the lock is held, the locked file is the one at
 // its path, and tail is the end of the log.
 func (w *Writer) enter(ctx context.Context) (leave func(), err error) {
@@ -181,10 +214,6 @@ func (w *Writer) enter(ctx context.Context) (leave func(), err error) {
 	}
 	if err := w.findEnd(ctx); err != nil {
 		w.known = false
-		leave()
-		return nil, w.p.wrap("append", err)
-	}
-	if err := w.dur.open(w.machine.boot, w.tail.next); err != nil {
 		leave()
 		return nil, w.p.wrap("append", err)
 	}
@@ -205,7 +234,7 @@ func (w *Writer) stillThere() error {
 // answer costs more than an append.
 func (w *Writer) bootTime() int64 {
 	if w.booted == 0 {
-		w.booted = bootTime()
+		w.booted = w.machine.btime()
 	}
 	return w.booted
 }
@@ -216,7 +245,7 @@ func (w *Writer) patience() patience {
 
 // parse splits batches and checks each as a broker would check what a producer sends.
 func (w *Writer) parse(batches []byte, cfg *Config) error {
-	w.heads, w.input = w.heads[:0], batches
+	w.heads, w.input, w.sequenced = w.heads[:0], batches, false
 	for pos := int64(0); len(batches) > 0; {
 		b, err := segments.ParseBatch(batches, pos)
 		if err != nil {
@@ -231,6 +260,7 @@ func (w *Writer) parse(batches []byte, cfg *Config) error {
 		case size > cfg.MaxMessageBytes:
 			return &RecordTooLargeError{Topic: w.p.topic, Partition: w.p.number, Size: size, Limit: cfg.MaxMessageBytes}
 		}
+		w.sequenced = w.sequenced || b.ProducerID >= 0
 		w.heads = append(w.heads, placed{b.BatchHeader, pos, batches[:size:size]})
 		batches = batches[size:]
 		pos += size
@@ -241,7 +271,7 @@ func (w *Writer) parse(batches []byte, cfg *Config) error {
 func (w *Writer) appendLocked(ctx context.Context, cfg *Config) (Appended, error) {
 	done := Appended{First: w.tail.next, Next: w.tail.next}
 	todo := w.heads
-	if todo[0].ProducerID >= 0 {
+	if w.sequenced {
 		dup, rest, err := w.dropDuplicates(todo)
 		if err != nil {
 			return done, err
@@ -317,12 +347,17 @@ func (w *Writer) write(bs []placed) error {
 	if err := w.active.writeIndexes(w.p, w.tail.index, w.offsetIdx, w.timeIdx); err != nil {
 		return w.takeBack(from, err)
 	}
+	if w.shared {
+		if err := w.settleShared(); err != nil {
+			return w.takeBack(from, err)
+		}
+	}
 	w.tail = w.active.next
 	w.tail.appends++
 	w.dur.touched()
 	w.writeHint()
-	if bs[0].ProducerID >= 0 {
-		w.producers.append(bs, w.tail.next)
+	if w.sequenced {
+		w.producers.append(w, bs)
 	}
 	return nil
 }
@@ -343,9 +378,12 @@ func (w *Writer) takeBack(size int64, cause error) error {
 // writeHint stores where the log ends now. A hint that cannot be written is not an
 // error of the append: the old one disagrees with the log and the next writer scans.
 func (w *Writer) writeHint() {
+	if w.shared {
+		w.known = true
+		return
+	}
 	w.tail.encode(&w.raw)
-	_, err := w.hint.WriteAt(w.raw[:], 0)
-	w.known = err == nil
+	w.known = w.block.store(&w.raw) == nil
 }
 
 // findEnd makes tail the end of the log.
@@ -353,32 +391,40 @@ func (w *Writer) findEnd(ctx context.Context) error {
 	if w.shared {
 		return w.findEndShared(ctx)
 	}
-	if w.hint == nil {
-		f, err := vfs.OpenOrCreate(w.p.fs, filepath.Join(w.p.dir, stateDir, "hint"))
+	if w.block == nil {
+		b, err := openBlock(w.p, w.machine.boot, w.p.recoveryCheckpoint)
 		if err != nil {
 			return err
 		}
-		w.hint = f
+		w.block, w.dur.block = b, b
 	}
-	var raw [hintSize]byte
-	n, err := w.hint.ReadAt(raw[:], 0)
-	if n < hintSize && err != nil && !isEOF(err) {
+	if err := w.block.refresh(); err != nil {
 		return err
 	}
-	if w.known && raw == w.raw {
+	if w.known && w.block.holds(&w.raw) {
 		// Our own last words: nobody has appended since. The size tells whether
 		// something other than klog has.
 		if size, err := w.active.size(); err == nil && size == w.tail.size {
 			return nil
 		}
 	}
-	var t tail
-	readable := t.decode(raw[:n]) == nil
+	t, readable := w.block.load()
 	if readable && w.agrees(&t) {
-		w.tail, w.raw, w.known = t, raw, true
+		w.tail, w.known = t, true
+		w.tail.encode(&w.raw)
+		w.distrustRecoveryPoint()
 		return nil
 	}
 	return w.rebuild(ctx, &t, readable)
+}
+
+// distrustRecoveryPoint drops a recovery point beyond the end of the log: it was
+// carried here from another one.
+func (w *Writer) distrustRecoveryPoint() {
+	if w.block != nil && w.block.durable.Load() > w.tail.next {
+		w.block.durable.Store(0)
+		w.block.storeWords()
+	}
 }
 
 // agrees reports whether the log ends where the hint says, and opens its active segment.

@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -102,4 +104,58 @@ func BenchmarkAppendOne(b *testing.B) {
 			}
 		}
 	})
+}
+
+// sequenced encodes a batch of a producer with an id.
+func sequenced(t testing.TB, id int64, epoch int16, seq int32, values ...string) []byte {
+	t.Helper()
+	var b segments.Builder
+	b.Start(nil, segments.BatchOptions{HasProducer: true, ProducerID: id, ProducerEpoch: epoch, BaseSequence: seq})
+	for _, v := range values {
+		b.AppendValue(1_700_000_000_000, []byte(v))
+	}
+	raw, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestRepeatedBatchesAreRecognised(t *testing.T) {
+	const id = 1 << 41
+	top := newTopic(t, "orders", map[string]string{"segment.bytes": "400"})
+	w := openWriter(t, top)
+	for i := range int32(12) {
+		if _, err := w.Append(t.Context(), sequenced(t, id, 0, 2*i, "a", "b")); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, w, 1)
+	}
+	// Another process, with the table as it was left, without it, and with a broken one.
+	for _, spoil := range []func(string) error{
+		func(string) error { return nil },
+		os.Remove,
+		func(name string) error { return os.Truncate(name, 40) },
+	} {
+		p, _ := top.Partition(0)
+		if err := spoil(filepath.Join(p.Dir(), ".klog/producers")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		other := openWriter(t, top)
+		got, err := other.Append(t.Context(), append(sequenced(t, id, 0, 20, "a", "b"), sequenced(t, id, 0, 22, "a", "b")...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (engine.Appended{First: 30, Next: 35, Duplicate: true, Batches: 2}); got != want {
+			t.Errorf("the last two batches again: got %+v, want %+v", got, want)
+		}
+		if _, err := other.Append(t.Context(), sequenced(t, id, 0, 25, "a")); !errors.Is(err, segments.ErrOutOfOrderSequence) {
+			t.Errorf("a batch that leaves one out: got error %v, want ErrOutOfOrderSequence", err)
+		}
+		seq, off, ok, err := other.LastSequence(t.Context(), id)
+		if seq != 23 || off != 34 || !ok || err != nil {
+			t.Errorf("last sequence: got %d at %d, %v, %v; want 23 at 34", seq, off, ok, err)
+		}
+		other.Close()
+	}
 }
