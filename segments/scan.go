@@ -48,6 +48,7 @@ type Scanner struct {
 	next int64 // lowest offset that the next batch may have
 
 	last  int64  // size of the last batch
+	once  int64  // how much to read at once; 0: scanBuffer
 	buf   []byte // bytes of the file from bufAt on
 	bufAt int64
 	err   error // what Next goes on to return
@@ -234,6 +235,9 @@ func (s *Scanner) makeRoom(n int64) int64 {
 		keep = s.buf[at:]
 	}
 	ahead := int64(scanBuffer)
+	if s.once > 0 {
+		ahead = s.once
+	}
 	if s.mode == ScanHeaders && s.last > scanBuffer/4 {
 		ahead = scanAheadLarge
 	}

@@ -1,0 +1,390 @@
+package segments
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// LogReader reads a log's batches in order from some offset on, to the end as it is
+// now and, called again later, on from there. It holds one file open, none after Park.
+//
+// A LogReader belongs to one goroutine at a time, together with its Log.
+type LogReader struct {
+	l    *Log
+	want int64 // lowest offset that is still wanted
+	end  int64 // the offset that follows everything met so far
+
+	seg  segmentFile
+	scan Scanner
+
+	after  int64 // base of the last segment that was read to its end, -1
+	expect int64 // base of the one known to follow it, -1
+	told   int64 // base of the missing segment at the log's end that was reported, -1
+
+	// Of the place where no good batch begins:
+	looked struct {
+		pos   int64
+		times int
+	}
+	torn   tornTail
+	stuck  *CorruptError // Next returns it until SkipCorrupt
+	resume int64         // where SkipCorrupt goes on
+}
+
+// segmentFile is the segment that a LogReader is in.
+type segmentFile struct {
+	in       bool
+	base     int64
+	path     string
+	f        vfs.File    // nil while parked
+	info     fs.FileInfo // which file it is
+	gen      int         // the Log's when the file was last known to be the one at path
+	viaIndex bool        // an index entry said where to begin
+}
+
+// tornTail is an end that was examined and found to be half of a write.
+type tornTail struct{ base, pos, size int64 }
+
+// Reader returns a LogReader whose first batch is the one that holds offset from, or
+// the first behind it where from lies in a hole. It opens nothing yet.
+func (l *Log) Reader(from int64) *LogReader {
+	r := &LogReader{l: l}
+	r.scan.once = int64(l.ahead)
+	r.SeekTo(from)
+	return r
+}
+
+// SeekTo goes on at another offset, whatever happened before.
+func (r *LogReader) SeekTo(offset int64) {
+	r.leave()
+	r.want = max(offset, 0)
+	r.after, r.expect, r.told = -1, -1, -1
+	r.torn, r.stuck = tornTail{}, nil
+	r.looked.times = 0
+}
+
+// Offset is the lowest offset that is still wanted: the one that follows the last
+// batch returned.
+func (r *LogReader) Offset() int64 { return r.want }
+
+// File is the path of the segment that the last batch came from.
+func (r *LogReader) File() string { return r.scan.file }
+
+// Close closes the open file. The reader may be used again.
+func (r *LogReader) Close() error {
+	r.leave()
+	return nil
+}
+
+// Park closes the open file and keeps the place in it: it is opened again when more of
+// it is needed. Memory that holds nothing is given back.
+func (r *LogReader) Park() {
+	r.closeFile()
+	if len(r.scan.ahead()) == 0 {
+		r.scan.buf = nil
+	}
+}
+
+func (r *LogReader) closeFile() {
+	if r.seg.f != nil {
+		r.seg.f.Close()
+		r.seg.f = nil
+	}
+}
+
+// Next returns the next batch that reaches the wanted offset, whole, its checksum
+// checked. Its Raw is valid until the next call. The first batch may begin below the
+// wanted offset; control batches are returned like others.
+//
+// The error is io.EOF at the present end, of which half a batch is no part; a
+// *CorruptError where damage lies, again and again until SkipCorrupt; a *GapError
+// once where offsets are gone; ErrGone when the directory is no longer the one that
+// was opened; else one of reading.
+func (r *LogReader) Next() (Batch, error) {
+	for {
+		b, err := r.step()
+		if err != nil {
+			return Batch{}, err
+		}
+		if b.LastOffset() >= r.want {
+			r.want = b.LastOffset() + 1
+			return b, nil
+		}
+	}
+}
+
+// NextChunk fills c with the next batches that reach the wanted offset, as many as one
+// read brings. The errors are those of Next. Checksums are left to the caller: where
+// one is wrong it continues behind the last good batch with SeekTo and Next, which tell
+// whether it is damage.
+func (r *LogReader) NextChunk(c *Chunk) error {
+	for {
+		err := r.advance(func() error { return r.scan.nextRun(c) })
+		if err != nil {
+			return err
+		}
+		r.end = max(r.end, r.scan.NextOffset())
+		for len(c.Batches) > 0 && c.Batches[0].LastOffset() < r.want && c.Batches[0].CheckCRC() {
+			c.Batches = c.Batches[1:]
+		}
+		if len(c.Batches) > 0 {
+			r.want = max(r.want, r.scan.NextOffset())
+			return nil
+		}
+	}
+}
+
+// SkipCorrupt goes on behind the damage that Next has reported: at the next good
+// batch, where there is one.
+func (r *LogReader) SkipCorrupt() {
+	if r.stuck != nil {
+		r.stuck = nil
+		r.scan.Resume(r.resume, r.scan.NextOffset())
+	}
+}
+
+// skip makes of an error that a search does not mind nil, and goes on behind it.
+func (r *LogReader) skip(err error) error {
+	var gap *GapError
+	var bad *CorruptError
+	switch {
+	case errors.As(err, &gap):
+		return nil
+	case errors.As(err, &bad) && r.stuck != nil:
+		r.SkipCorrupt()
+		return nil
+	}
+	return err
+}
+
+// step returns the next batch, wanted or not.
+func (r *LogReader) step() (b Batch, err error) {
+	err = r.advance(func() (err error) {
+		b, err = r.scan.Next()
+		return err
+	})
+	if err == nil {
+		r.end = max(r.end, b.LastOffset()+1)
+	}
+	return b, err
+}
+
+// advance calls read until it succeeds, in whatever segment that may be.
+func (r *LogReader) advance(read func() error) error {
+	for r.stuck == nil {
+		if !r.seg.in {
+			if err := r.enter(); err != nil {
+				return err
+			}
+		}
+		err := read()
+		var bad *CorruptError
+		switch {
+		case err == nil:
+			return nil
+		case err == io.EOF:
+			err = r.atEnd()
+		case errors.As(err, &bad):
+			err = r.atBad(bad)
+		}
+		switch {
+		case err == errReplaced:
+			// Compaction has put another file there, which may hold what the old one
+			// did not, or retention has removed it: the offset says where to go on.
+			r.leave()
+		case err != nil:
+			return err
+		}
+	}
+	return r.stuck
+}
+
+// openFile is the segment's file as the Scanner reads it: while parked it is opened
+// again when bytes are really needed.
+type openFile struct{ r *LogReader }
+
+// errReplaced: another file has taken the place of the one that was parked, or none.
+var errReplaced = errors.New("segment was replaced")
+
+func (o openFile) ReadAt(p []byte, off int64) (int, error) {
+	if o.r.seg.f == nil {
+		if same, err := o.r.refresh(); err != nil || !same {
+			return 0, orReplaced(err)
+		}
+	}
+	return o.r.seg.f.ReadAt(p, off)
+}
+
+func orReplaced(err error) error {
+	if err == nil {
+		return errReplaced
+	}
+	return err
+}
+
+// refresh opens the segment's file anew and reports whether it is still the same one.
+func (r *LogReader) refresh() (bool, error) {
+	r.closeFile()
+	f, info, err := r.l.openSegment(r.seg.path)
+	switch {
+	case notThere(err):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !vfs.SameFile(info, r.seg.info):
+		f.Close()
+		return false, nil
+	}
+	r.seg.f = f
+	return true, nil
+}
+
+// stat looks at the segment's file, of which a parked one must still be at its path.
+func (r *LogReader) stat() (fs.FileInfo, error) {
+	if r.seg.f != nil {
+		return r.seg.f.Stat()
+	}
+	info, err := r.l.fs.Stat(r.seg.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errReplaced
+	case err != nil:
+		return nil, err
+	case !vfs.SameFile(info, r.seg.info):
+		return nil, errReplaced
+	}
+	return info, nil
+}
+
+func (l *Log) openSegment(path string) (vfs.File, fs.FileInfo, error) {
+	f, err := openRegular(l.fs, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// notThere: the name leads to no segment (any more).
+func notThere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotRegular)
+}
+
+// leave forgets the segment; the offset decides where to go next.
+func (r *LogReader) leave() {
+	r.closeFile()
+	r.seg = segmentFile{}
+}
+
+// enter opens the segment that holds the wanted offset, or the first one behind it.
+func (r *LogReader) enter() error {
+	const tries = 5 // a listing made during renames may lack a file or name one that is gone
+	for try := 0; ; try++ {
+		base, err := r.choose(try > 0)
+		if err == errLookAgain {
+			err = r.l.reload(true)
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		err = r.open(base)
+		if err == nil || !notThere(err) || try >= tries {
+			return err
+		}
+		if err := r.l.reload(try > 0); err != nil {
+			return err
+		}
+		// Compaction may have moved what the missing segment held into the one that
+		// was read to its end before.
+		r.after = -1
+	}
+}
+
+// errLookAgain: before a gap is reported the directory is listed once more.
+var errLookAgain = errors.New("look again")
+
+// choose picks the segment to enter. listed says that the set was loaded just now.
+func (r *LogReader) choose(listed bool) (int64, error) {
+	set := r.l.set
+	i := set.floor(r.want)
+	leading := i < 0
+	if leading || set.all[i].Base <= r.after {
+		i++
+	}
+	if i >= len(set.all) {
+		return 0, r.atLogEnd()
+	}
+	base := set.all[i].Base
+	gap := r.gapBefore(base, leading)
+	switch {
+	case gap == nil:
+		return base, nil
+	case !listed:
+		return 0, errLookAgain
+	}
+	r.want = base
+	return 0, gap
+}
+
+// gapBefore tells what is gone between the wanted offset and the segment at base.
+func (r *LogReader) gapBefore(base int64, leading bool) *GapError {
+	if first, ok := r.missingBefore(base); ok {
+		return &GapError{Dir: r.l.dir, First: first, Last: base - 1, Missing: true}
+	}
+	if leading && base > r.want && base != r.expect {
+		return &GapError{Dir: r.l.dir, First: r.want, Last: base - 1}
+	}
+	return nil
+}
+
+// missingBefore returns the first wanted offset that lay in a segment which only the
+// kept list knows.
+func (r *LogReader) missingBefore(base int64) (int64, bool) {
+	m := r.l.set.missing
+	for i := range m {
+		end := base
+		if j, ok := r.l.set.after(m[i].Base); ok {
+			end = min(end, j)
+		}
+		if i+1 < len(m) {
+			end = min(end, m[i+1].Base)
+		}
+		if m[i].Base < base && m[i].Base > r.after && end > r.want {
+			return max(m[i].Base, r.want), true
+		}
+	}
+	return 0, false
+}
+
+// atLogEnd is io.EOF, or once the gap that the missing newest segment leaves.
+func (r *LogReader) atLogEnd() error {
+	if gap := r.l.MissingEnd(); gap != nil && gap.First != r.told && gap.First > r.after {
+		r.told = gap.First
+		return &GapError{Dir: gap.Dir, First: max(gap.First, r.end), Last: -1, Missing: true}
+	}
+	return io.EOF
+}
+
+// open enters the segment at base and finds the place of the wanted offset in it.
+func (r *LogReader) open(base int64) error {
+	path := r.l.path(base, LogSuffix)
+	f, info, err := r.l.openSegment(path)
+	if err != nil {
+		return err
+	}
+	r.leave()
+	r.seg = segmentFile{in: true, base: base, path: path, f: f, info: info, gen: r.l.gen}
+	r.scan.restart(openFile{r}, path, base, info.Size())
+	r.seekInSegment()
+	return nil
+}

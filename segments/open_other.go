@@ -1,0 +1,5 @@
+//go:build !unix
+
+package segments
+
+const openNonblock = 0

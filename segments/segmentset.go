@@ -1,0 +1,165 @@
+package segments
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// segmentSet is which segments a partition has, as it was found at one moment.
+type segmentSet struct {
+	all     []SegmentInfo // those that are there, rising
+	missing []SegmentInfo // those that only the kept list names
+	dir     fs.FileInfo   // the partition's directory, looked at before the rest
+	settled bool          // a change since then would have changed the directory's mtime
+}
+
+// mtimeGrain is how far apart two changes of a directory are that surely give it
+// different mtimes.
+const mtimeGrain = 2 * time.Second
+
+// loadSegments finds out which segments dir has: from the kept list where that names
+// exactly what is there, else by listing the directory, which costs milliseconds with
+// thousands of segments. forceListing does the latter in any case.
+func loadSegments(fsys vfs.FS, dir string, now time.Time, forceListing bool) (*segmentSet, error) {
+	info, err := fsys.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a directory")}
+	}
+	s := &segmentSet{dir: info, settled: now.Sub(info.ModTime()) > mtimeGrain}
+	kept, fresh, err := readKeptList(fsys, dir, info)
+	if err != nil {
+		return nil, err
+	}
+	if fresh && !forceListing {
+		s.all = kept
+		return s, nil
+	}
+	disk, err := ReadSegmentDir(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	s.join(kept, disk)
+	return s, s.confirmMissing(fsys, dir)
+}
+
+// confirmMissing forgets of the missing segments those that the kept list does not
+// name any more: it forgets a segment before the file goes, and so tells, read once
+// more after the directory, removal in order from loss.
+func (s *segmentSet) confirmMissing(fsys vfs.FS, dir string) error {
+	if len(s.missing) == 0 {
+		return nil
+	}
+	kept, _, err := readKeptList(fsys, dir, s.dir)
+	if err != nil {
+		return err
+	}
+	named := make(map[int64]bool, len(kept))
+	for _, k := range kept {
+		named[k.Base] = true
+	}
+	s.missing = slices.DeleteFunc(s.missing, func(m SegmentInfo) bool { return !named[m.Base] })
+	return nil
+}
+
+// join takes what is on disk, with the timestamps that the list knows.
+func (s *segmentSet) join(kept []SegmentInfo, disk []int64) {
+	s.all = make([]SegmentInfo, 0, len(disk))
+	for _, base := range disk {
+		for len(kept) > 0 && kept[0].Base < base {
+			s.missing = append(s.missing, kept[0])
+			kept = kept[1:]
+		}
+		info := SegmentInfo{Base: base, MaxTimestamp: UnknownTimestamp}
+		if len(kept) > 0 && kept[0].Base == base {
+			info = kept[0]
+			kept = kept[1:]
+		}
+		s.all = append(s.all, info)
+	}
+	s.missing = append(s.missing, kept...)
+}
+
+// readKeptList returns the list of segments that klog keeps, nil if there is none to
+// be believed, and whether it names exactly what the directory holds.
+func readKeptList(fsys vfs.FS, dir string, info fs.FileInfo) (all []SegmentInfo, fresh bool, err error) {
+	f, err := openRegular(fsys, filepath.Join(dir, ListName))
+	if err != nil {
+		return nil, false, passOver(err)
+	}
+	defer f.Close()
+	l, err := OpenList(f)
+	if err == nil {
+		all, err = l.All()
+	}
+	switch {
+	case errors.Is(err, ErrListStale):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	}
+	return all, l.Fresh(info), nil
+}
+
+// passOver leaves of the errors of opening a file that a reader can do without those
+// that say nothing about the file: no descriptors left, a broken disk.
+func passOver(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errNotRegular) {
+		return nil
+	}
+	return err
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// openRegular opens a file for reading. What only looks like one is refused without
+// waiting for anything: opening a FIFO would block until somebody writes to it.
+func openRegular(fsys vfs.FS, name string) (vfs.File, error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// floor is the number of the last segment that begins at or below offset, -1 if all
+// begin above it.
+func (s *segmentSet) floor(offset int64) int {
+	return sort.Search(len(s.all), func(i int) bool { return s.all[i].Base > offset }) - 1
+}
+
+// after returns the base offset of the first segment that begins above base.
+func (s *segmentSet) after(base int64) (int64, bool) {
+	i := s.floor(base) + 1
+	if i >= len(s.all) {
+		return 0, false
+	}
+	return s.all[i].Base, true
+}
+
+// missingBetween returns the lowest base offset of a missing segment in [from, to).
+func (s *segmentSet) missingBetween(from, to int64) (int64, bool) {
+	for _, m := range s.missing {
+		if m.Base >= from && m.Base < to {
+			return m.Base, true
+		}
+	}
+	return 0, false
+}
