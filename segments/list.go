@@ -162,20 +162,24 @@ func (l *List) Find(offset int64) (SegmentInfo, int, error) {
 
 // All returns every segment.
 func (l *List) All() ([]SegmentInfo, error) {
-	b := make([]byte, l.count*listEntrySize)
-	if err := l.readAt(b, listHeaderSize); err != nil {
-		return nil, err
-	}
-	all := make([]SegmentInfo, 0, l.count)
-	for ; len(b) > 0; b = b[listEntrySize:] {
-		s, err := parseSegmentInfo(b)
-		if err != nil {
+	const atOnce = 4096 // a damaged count must not cost memory
+	var all []SegmentInfo
+	buf := make([]byte, min(l.count, atOnce)*listEntrySize)
+	for len(all) < l.count {
+		b := buf[:min(l.count-len(all), atOnce)*listEntrySize]
+		if err := l.readAt(b, entryAt(len(all))); err != nil {
 			return nil, err
 		}
-		if n := len(all); n > 0 && all[n-1].Base >= s.Base {
-			return nil, fmt.Errorf("%w: base offset %d behind %d", ErrListStale, s.Base, all[n-1].Base)
+		for ; len(b) > 0; b = b[listEntrySize:] {
+			s, err := parseSegmentInfo(b)
+			if err != nil {
+				return nil, err
+			}
+			if n := len(all); n > 0 && all[n-1].Base >= s.Base {
+				return nil, fmt.Errorf("%w: base offset %d behind %d", ErrListStale, s.Base, all[n-1].Base)
+			}
+			all = append(all, s)
 		}
-		all = append(all, s)
 	}
 	return all, nil
 }

@@ -139,7 +139,7 @@ func setMTime(t *testing.T, dir string, n int64) {
 }
 
 func TestListDamage(t *testing.T) {
-	dir, _ := newList(t, 5)
+	dir, _ := newList(t, 2)
 	name := filepath.Join(dir, segments.ListName)
 	good, err := os.ReadFile(name)
 	if err != nil {
@@ -216,3 +216,11 @@ func TestG041ReadSegmentDir(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 }
+
+// memFile is a file of a list that is only read.
+type memFile struct {
+	vfs.File
+	data []byte
+}
+
+func (m memFile) ReadAt(p []byte, off int64) (int, error) { return readerOf(m.data).ReadAt(p, off) }

@@ -151,6 +151,8 @@ func (s *Scanner) read() (Batch, error) {
 	}
 	h, err := parsePrefix(head)
 	switch {
+	case len(head) == 0: // the file became shorter
+		return Batch{}, io.EOF
 	case err != nil:
 		return Batch{}, err
 	case h.Size() > s.end-s.pos:

@@ -85,7 +85,7 @@ func TestTornAtEveryByte(t *testing.T) {
 		"batches in a value":        {inner, text(20)},
 		"batches in the last value": {text(20), inner},
 	} {
-		for _, codec := range []segments.Codec{segments.None} {
+		for _, codec := range []segments.Codec{segments.None, segments.Gzip} {
 			t.Run(fmt.Sprint(name, " ", codec), func(t *testing.T) {
 				t.Parallel()
 				o := segments.BatchOptions{Codec: codec}
