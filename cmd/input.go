@@ -14,35 +14,46 @@ import (
 // when the context does, so that a signal is obeyed while nothing arrives. Not for
 // several goroutines at once.
 type Input struct {
-	file *os.File
-	fd   int
-	ctx  context.Context
-	wake *wakePipe // nil for what never makes wait
+	file  *os.File
+	fd    int
+	ctx   context.Context
+	waits bool      // a read may have to wait: it is no regular file
+	wake  *wakePipe // nil until a read had to wait
+	reads int
 }
+
+// briefReads is how many reads pass before the context is asked whether it has ended: to
+// ask costs what a command that is over at once need not pay (see Signals).
+const briefReads = 2
 
 // NewInput is an Input on f, bounded by ctx. Close gives back what it holds; f stays
 // open.
-func NewInput(ctx context.Context, f *os.File) (*Input, error) {
-	in := &Input{file: f, fd: int(f.Fd()), ctx: ctx}
-	info, err := f.Stat()
-	if err != nil || info.Mode().IsRegular() {
-		return in, nil // a read that fails will say why
+func NewInput(ctx context.Context, f *os.File) *Input {
+	in := &Input{file: f, fd: int(f.Fd()), ctx: ctx, waits: true}
+	if info, err := f.Stat(); err == nil {
+		in.waits = !info.Mode().IsRegular()
+		if info.Mode()&os.ModeNamedPipe != 0 {
+			enlargePipe(in.fd)
+		}
 	}
-	enlargePipe(in.fd)
-	in.wake, err = newWakePipe(ctx)
-	return in, err
+	return in
 }
 
-// Close releases the descriptors behind the waiting.
+// Close releases the descriptors behind the waiting. It may be called again.
 func (in *Input) Close() {
 	if in.wake != nil {
 		in.wake.close()
+		in.wake = nil
 	}
 }
 
 // Read reads what is there, waiting for at least one byte. It returns io.EOF at the
 // end, and the cause of the context's end when that comes first.
 func (in *Input) Read(p []byte) (int, error) {
+	in.reads++
+	if in.reads > briefReads && in.ctx.Err() != nil {
+		return 0, context.Cause(in.ctx)
+	}
 	for {
 		if err := in.wait(); err != nil {
 			return 0, err
@@ -62,7 +73,7 @@ func (in *Input) Read(p []byte) (int, error) {
 
 // Ready reports whether a Read would return at once: bytes are waiting, or the end.
 func (in *Input) Ready() bool {
-	if in.wake == nil {
+	if !in.waits {
 		return true
 	}
 	p := []unix.PollFd{{Fd: int32(in.fd), Events: unix.POLLIN}}
@@ -70,10 +81,17 @@ func (in *Input) Ready() bool {
 	return err == nil && n > 0
 }
 
-// wait returns when there is something to read, or with the context's cause.
+// wait returns when there is something to read, or with the context's cause. The
+// context is bothered only when there really is a wait.
 func (in *Input) wait() error {
+	if in.Ready() {
+		return nil
+	}
 	if in.wake == nil {
-		return context.Cause(in.ctx)
+		var err error
+		if in.wake, err = newWakePipe(in.ctx); err != nil {
+			return err
+		}
 	}
 	p := []unix.PollFd{
 		{Fd: int32(in.fd), Events: unix.POLLIN},

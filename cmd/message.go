@@ -92,8 +92,10 @@ func hints(err error) []string {
 
 // cause is err, or the signal that cancelled ctx when err is only its consequence.
 func cause(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return context.Cause(ctx)
+	if errors.Is(err, context.Canceled) {
+		if c := context.Cause(ctx); c != nil {
+			return c
+		}
 	}
 	return err
 }

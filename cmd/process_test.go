@@ -20,10 +20,11 @@ import (
 func waitMain() {
 	e := cmd.OSEnv()
 	ctx, signals := cmd.Signals(e)
+	done := ctx.Done()
 	e.Out().WriteString("ready\n")
 	e.Out().Flush()
 	e.WatchReader()
-	<-ctx.Done()
+	<-done
 	e.Notice("asked to end")
 	if len(os.Args) > 1 {
 		select {}

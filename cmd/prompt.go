@@ -35,10 +35,7 @@ func (e *Env) confirm(ctx context.Context, yes bool, what string) error {
 // ask prints a question on standard error and reads one line.
 func (e *Env) ask(ctx context.Context, question string) (string, error) {
 	e.write(question)
-	in, err := NewInput(ctx, e.Stdin)
-	if err != nil {
-		return "", err
-	}
+	in := NewInput(ctx, e.Stdin)
 	defer in.Close()
 	line, err := bufio.NewReaderSize(in, 16).ReadString('\n')
 	if errors.Is(err, io.EOF) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -27,11 +28,38 @@ type SignalHandling struct {
 // a pager that nobody scrolls would hold it up for ever.
 const patience = 300 * time.Millisecond
 
-// Signals starts to listen. The context is cancelled by the first signal, with a cause
+// Signals is the context of a command line, cancelled by the first signal with a cause
 // that Main understands. A signal that the parent has set to be ignored (nohup, a
 // background job) stays ignored.
+//
+// It listens from the first time that somebody asks the context for Done or Err, which
+// is before anything can wait: until then a signal simply kills. Listening costs threads,
+// and a command that is over in a millisecond need not pay for them.
 func Signals(e *Env) (context.Context, *SignalHandling) {
 	s := &SignalHandling{}
+	inner, cancel := context.WithCancelCause(context.Background())
+	return &lazyContext{Context: inner, first: sync.OnceFunc(func() { s.listen(e.Out(), cancel) })}, s
+}
+
+// lazyContext calls first before it is of use to anybody.
+type lazyContext struct {
+	context.Context
+	first func()
+}
+
+// Done is context.Context's.
+func (c *lazyContext) Done() <-chan struct{} {
+	c.first()
+	return c.Context.Done()
+}
+
+// Err is context.Context's.
+func (c *lazyContext) Err() error {
+	c.first()
+	return c.Context.Err()
+}
+
+func (s *SignalHandling) listen(out *Output, cancel context.CancelCauseFunc) {
 	var want []os.Signal
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
 		if !signal.Ignored(sig) {
@@ -39,12 +67,10 @@ func Signals(e *Env) (context.Context, *SignalHandling) {
 		}
 	}
 	if len(want) == 0 {
-		return context.Background(), s
+		return
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, want...)
-	out := e.Out()
 	go func() {
 		sig := (<-c).(syscall.Signal)
 		s.caught.Store(int32(sig))
@@ -52,7 +78,6 @@ func Signals(e *Env) (context.Context, *SignalHandling) {
 		cancel(&signalError{sig})
 		s.whenStuck(out)
 	}()
-	return ctx, s
 }
 
 // whenStuck ends the process when standard output takes nothing any more.
