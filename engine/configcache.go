@@ -26,15 +26,26 @@ type configCache struct {
 	loaded   bool   // entry and entryIs are valid
 	config   *Config
 	defaults *defaults // those that config was made from
+	at       time.Time // when config was last known to be so
 }
+
+// configInterval is how long a config is taken for what it was without a look at the
+// topic's entry. A process that appends many times a millisecond need not ask each time;
+// one that changes a config does not wait for it.
+const configInterval = 5 * time.Millisecond
 
 // get returns the effective config.
 func (c *configCache) get() (*Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := time.Now()
+	if c.config != nil && now.Sub(c.at) < configInterval {
+		return c.config, nil
+	}
 	if err := c.refresh(); err != nil {
 		return nil, err
 	}
+	c.at = now
 	d, err := c.topic.root.defaults()
 	if err != nil {
 		return nil, err

@@ -72,13 +72,28 @@ func encode(values ...string) []byte {
 func logOf(t *testing.T, fsys vfs.FS) map[int64]string {
 	t.Helper()
 	log := map[int64]string{}
-	bases, err := segments.ReadSegmentDir(fsys, "/root/t-0")
+	readDir(t, fsys, "/root/t-0", log)
+	return log
+}
+
+func readPartition(t *testing.T, top *engine.Topic, log map[int64]string) {
+	t.Helper()
+	p, err := top.Partition(0)
 	if err != nil {
-		return log
+		t.Fatal(err)
+	}
+	readDir(t, vfs.OS, p.Dir(), log)
+}
+
+func readDir(t *testing.T, fsys vfs.FS, dir string, log map[int64]string) {
+	t.Helper()
+	bases, err := segments.ReadSegmentDir(fsys, dir)
+	if err != nil {
+		return
 	}
 	next := int64(0)
 	for i, base := range bases {
-		f, err := fsys.OpenFile("/root/t-0/"+segments.SegmentName(base)+".log", 0, 0)
+		f, err := fsys.OpenFile(dir+"/"+segments.SegmentName(base)+".log", 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +118,6 @@ func logOf(t *testing.T, fsys vfs.FS) map[int64]string {
 		}
 		f.Close()
 	}
-	return log
 }
 
 // Whatever call a writer is killed at, what it acknowledged stays, the next writer

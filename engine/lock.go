@@ -66,7 +66,7 @@ func tellWait(tell func()) (quiet func()) {
 type patience struct {
 	limit  time.Duration // 0: DefaultLockTimeout, negative: none
 	notice func(string)  // may be nil
-	what   string        // what the lock guards, for the notice
+	what   fmt.Stringer  // what the lock guards, for the notice
 }
 
 // waitLock takes the lock of f, which lies at path. It blocks in flock(2) itself, in

@@ -240,7 +240,7 @@ func (w *Writer) bootTime() int64 {
 }
 
 func (w *Writer) patience() patience {
-	return patience{limit: w.opts.LockTimeout, notice: w.p.o.notice, what: w.p.String()}
+	return patience{limit: w.opts.LockTimeout, notice: w.p.o.notice, what: w.p}
 }
 
 // parse splits batches and checks each as a broker would check what a producer sends.
