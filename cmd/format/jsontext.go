@@ -81,7 +81,7 @@ func plainPrefix(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
-		odd := w | w - 0x20*ones | (w ^ '"'*ones) - ones | (w ^ '\\'*ones) - ones
+		odd := w | (w - 0x20*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
 		if odd&highs != 0 {
 			break
 		}

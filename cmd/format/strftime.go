@@ -47,6 +47,7 @@ const clockVerbs = "aAbBhCdeGgHIjklLMmNfpPsSuUVwWyYzZ"
 // parseClock compiles a strftime format. When it does not know a directive it returns
 // that.
 func parseClock(s string) (c clock, unknown string) {
+	c = clock{}
 	for s != "" {
 		i := strings.IndexByte(s, '%')
 		if i != 0 {

@@ -154,3 +154,21 @@ func appendEpoch(b []byte, t time.Time, fraction int) []byte {
 	}
 	return b
 }
+
+// ParseEpochMillis reads a number as programs write it into JSON: milliseconds since
+// 1970 when it has 13 digits, else seconds, which may have a fraction and an exponent.
+// The result is in milliseconds; what is less than one is dropped.
+func ParseEpochMillis(s string) (int64, error) {
+	if t, ok := parseEpoch(s); ok {
+		return t.UnixMilli(), nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.Abs(f) >= 1e11 || !strings.ContainsAny(s, ".eE") || strings.ContainsAny(s, "xX_") {
+		return 0, &Error{"time", s, "want milliseconds with 13 digits, or seconds"}
+	}
+	return int64(math.Floor(f*1000 + epsilon)), nil
+}
+
+// epsilon is less than the spacing of floats that are milliseconds of our time, and
+// makes up for decimal fractions that a float does not hit.
+const epsilon = 1e-3
