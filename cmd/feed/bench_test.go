@@ -35,8 +35,8 @@ func (p *plainFile) Append(_ context.Context, raw []byte) (engine.Appended, erro
 	return a, err
 }
 
-func (p *plainFile) SyncTo(context.Context, int64) error { return p.f.Sync() }
-func (p *plainFile) Close() error                        { return p.f.Close() }
+func (p *plainFile) Sync(context.Context) error { return p.f.Sync() }
+func (p *plainFile) Close() error               { return p.f.Close() }
 
 func benchFeed(b *testing.B, text []byte, partitions int, change func(*feed.Options)) {
 	dir := b.TempDir()

@@ -72,7 +72,7 @@ func (d *durable) syncNow(ctx context.Context) error {
 	}
 	if d.err == nil && len(d.dirty) > 0 {
 		d.running = true
-		d.run(ctx)
+		d.run(ctx, false)
 	}
 	return d.err
 }
@@ -91,7 +91,7 @@ func (d *durable) tick() {
 
 func (d *durable) background() {
 	d.mu.Lock()
-	d.run(context.Background())
+	d.run(context.Background(), true)
 	err := d.err
 	d.mu.Unlock()
 	if err != nil {
@@ -99,13 +99,13 @@ func (d *durable) background() {
 	}
 }
 
-// run syncs what is dirty now. It is called with mu held and running set, and gives mu
-// up while it syncs.
-func (d *durable) run(ctx context.Context) {
+// run syncs what is dirty now, with beside while something may be appended. It is
+// called with mu held and running set, and gives mu up while it syncs.
+func (d *durable) run(ctx context.Context, beside bool) {
 	dirty, bytes, records, safe := d.dirty, d.bytes, d.records, d.safe
 	d.dirty = map[int32]int64{}
 	d.mu.Unlock()
-	err := d.syncAll(ctx, dirty)
+	err := d.syncAll(ctx, dirty, beside)
 	d.mu.Lock()
 	d.running = false
 	if err != nil {
@@ -118,15 +118,9 @@ func (d *durable) run(ctx context.Context) {
 	d.idle.Broadcast()
 }
 
-func (d *durable) syncAll(ctx context.Context, ends map[int32]int64) error {
+func (d *durable) syncAll(ctx context.Context, ends map[int32]int64, beside bool) error {
 	for p, next := range ends {
-		o, err := d.parts.pin(p)
-		if err != nil {
-			return err
-		}
-		err = o.SyncTo(ctx, next)
-		d.parts.unpin(o)
-		if err != nil {
+		if err := d.parts.sync(ctx, p, next, beside); err != nil {
 			return err
 		}
 	}

@@ -40,7 +40,7 @@ type partition struct {
 func newTopic(n int) *topic { return &topic{parts: make([]partition, n)} }
 
 func (tp *topic) target() feed.Target {
-	return feed.Target{Topic: "t", Root: "/root", Partitions: len(tp.parts), Open: func(p int32) (feed.Writer, error) {
+	return feed.Target{Topic: "t", Root: "/root", Partitions: len(tp.parts), SyncTo: tp.syncTo, Open: func(p int32) (feed.Writer, error) {
 		tp.mu.Lock()
 		defer tp.mu.Unlock()
 		tp.opens++
@@ -64,6 +64,7 @@ type writer struct {
 	tp     *topic
 	p      int32
 	closed bool
+	next   int64
 }
 
 func (w *writer) Append(ctx context.Context, raw []byte) (engine.Appended, error) {
@@ -109,6 +110,7 @@ func (w *writer) Append(ctx context.Context, raw []byte) (engine.Appended, error
 		part.heads = append(part.heads, b.BatchHeader)
 		next += int64(b.Count)
 		a.Next = next
+		w.next = next
 		a.Batches++
 		raw = raw[b.Size():]
 	}
@@ -126,16 +128,19 @@ func clone(r segments.Record) segments.Record {
 	return r
 }
 
-func (w *writer) SyncTo(_ context.Context, next int64) error {
-	w.tp.mu.Lock()
-	defer w.tp.mu.Unlock()
-	w.tp.syncs++
-	w.tp.events = append(w.tp.events, "sync")
-	if w.tp.syncErr != nil {
-		return w.tp.syncErr
+func (w *writer) Sync(ctx context.Context) error {
+	return w.tp.syncTo(ctx, w.p, w.next)
+}
+
+func (tp *topic) syncTo(_ context.Context, p int32, next int64) error {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	tp.syncs++
+	tp.events = append(tp.events, "sync")
+	if tp.syncErr != nil {
+		return tp.syncErr
 	}
-	p := &w.tp.parts[w.p]
-	p.synced = max(p.synced, next)
+	tp.parts[p].synced = max(tp.parts[p].synced, next)
 	return nil
 }
 

@@ -12,9 +12,8 @@ import (
 // Writer appends to one partition; *engine.Writer is one.
 type Writer interface {
 	Append(ctx context.Context, batches []byte) (engine.Appended, error)
-	// SyncTo makes every offset below next durable, whoever appended it. It may run
-	// beside Append.
-	SyncTo(ctx context.Context, next int64) error
+	// Sync makes what this Writer has appended durable. It does not run beside Append.
+	Sync(ctx context.Context) error
 	Close() error
 }
 
@@ -25,6 +24,9 @@ type Target struct {
 	Partitions int    // how many the topic has
 	// Open opens a partition for appending. The feed closes what it opened.
 	Open func(partition int32) (Writer, error)
+	// SyncTo makes every offset of a partition below next durable, whoever appended it.
+	// It may run beside everything else.
+	SyncTo func(ctx context.Context, partition int32, next int64) error
 	// OpenWriters is how many of them are kept open at a time; 0 is all.
 	OpenWriters int
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"context"
 	"errors"
 	"sync"
 )
@@ -19,6 +20,7 @@ type opened struct {
 	partition int32
 	pins      int
 	used      int64
+	next      int64 // behind what this Writer has appended
 }
 
 // pin returns the Writer of a partition, opened now if need be, and keeps it open until
@@ -27,12 +29,10 @@ func (p *partitions) pin(partition int32) (*opened, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock++
-	for _, o := range p.open {
-		if o.partition == partition {
-			o.pins++
-			o.used = p.clock
-			return o, nil
-		}
+	if o := p.find(partition); o != nil {
+		o.pins++
+		o.used = p.clock
+		return o, nil
 	}
 	if most := p.target.OpenWriters; most > 0 && len(p.open) >= most {
 		p.closeOldest()
@@ -44,6 +44,28 @@ func (p *partitions) pin(partition int32) (*opened, error) {
 	o := &opened{Writer: w, partition: partition, pins: 1, used: p.clock}
 	p.open = append(p.open, o)
 	return o, nil
+}
+
+// find returns the Writer of a partition if it is open. mu is held.
+func (p *partitions) find(partition int32) *opened {
+	for _, o := range p.open {
+		if o.partition == partition {
+			return o
+		}
+	}
+	return nil
+}
+
+// sync makes a partition durable up to the offset next. With beside other goroutines
+// may be appending to it.
+func (p *partitions) sync(ctx context.Context, partition int32, next int64, beside bool) error {
+	p.mu.Lock()
+	o := p.find(partition)
+	p.mu.Unlock()
+	if beside || o == nil || o.next != next {
+		return p.target.SyncTo(ctx, partition, next)
+	}
+	return o.Sync(ctx)
 }
 
 func (p *partitions) unpin(o *opened) {
