@@ -9,32 +9,28 @@ import (
 )
 
 // checkShared refuses to write to a shared file system unless that was enabled, which
-// ROOT/.klog/shared says. Only the real file system can be a shared one.
+// ROOT/.klog/shared says.
 func (r *Root) checkShared() error {
-	shared, name, err := r.onShared()
-	if err != nil || !shared {
+	t, err := r.onType()
+	if err != nil || !t.Shared {
 		return err
 	}
 	r.shared = true
 	_, err = r.fs.Stat(r.statePath(sharedFileName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return &SharedFSError{Dir: r.dir, FS: name}
+		return &SharedFSError{Dir: r.dir, FS: t.Name}
 	}
 	return err
 }
 
-// onShared reports whether the root lies, or would lie, on a file system that other
-// hosts may have mounted too.
-func (r *Root) onShared() (shared bool, name string, err error) {
-	if r.o.FS != nil && r.o.FS != vfs.OS {
-		return false, "", nil
-	}
+// onType is the type of the file system that the root lies on, or would lie on.
+func (r *Root) onType() (vfs.Type, error) {
 	for dir := r.dir; ; dir = filepath.Dir(dir) {
-		t, err := vfs.FSType(dir)
+		t, err := r.fsType(dir)
 		if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
 			continue
 		}
-		return t.Shared, t.Name, err
+		return t, err
 	}
 }
 

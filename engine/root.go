@@ -18,6 +18,7 @@ type Root struct {
 	o      Options
 	writes bool // opened by Create: the version file is minded
 	shared bool // opened by Create on a shared file system: appends take the careful path
+	fsType func(path string) (vfs.Type, error)
 
 	mu   sync.Mutex // guards what follows
 	defs *defaults  // nil until they are needed
@@ -44,7 +45,10 @@ func Open(dir string, o Options) (*Root, error) {
 // error is a *TooNewError, *SharedFSError or, while a Kafka broker runs on it, a
 // *LockedError where writing is not allowed.
 func Create(dir string, o Options) (*Root, error) {
-	r := newRoot(dir, o)
+	return create(newRoot(dir, o))
+}
+
+func create(r *Root) (*Root, error) {
 	r.writes = true
 	if err := r.checkShared(); err != nil {
 		return nil, err
@@ -65,7 +69,16 @@ func Create(dir string, o Options) (*Root, error) {
 }
 
 func newRoot(dir string, o Options) *Root {
-	return &Root{dir: filepath.Clean(dir), fs: o.fs(), o: o}
+	fsType := vfs.FSType
+	if o.FS != nil && o.FS != vfs.OS {
+		// Only the real file system can be a shared one.
+		fsType = func(string) (vfs.Type, error) { return vfs.Type{Name: "memory"}, nil }
+	}
+	return newRootOn(dir, o, fsType)
+}
+
+func newRootOn(dir string, o Options, fsType func(string) (vfs.Type, error)) *Root {
+	return &Root{dir: filepath.Clean(dir), fs: o.fs(), o: o, fsType: fsType}
 }
 
 // Dir is the root's directory as it was given.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,4 +40,38 @@ func (r *Root) checkVersion() (found bool, err error) {
 // writeVersion says that writers must understand at least version n.
 func (r *Root) writeVersion(n int) error {
 	return vfs.WriteFile(r.fs, r.statePath(versionFileName), append(strconv.AppendInt(nil, int64(n), 10), '\n'))
+}
+
+// Upgrade makes this program's version the one that writers must understand. Writers that
+// run and are older notice it with their next append.
+func (r *Root) Upgrade(ctx context.Context) error { return r.raiseVersion(ctx, FormatVersion) }
+
+// raiseVersion writes the version and then every entry anew: a writer looks at the entry
+// of its topic with each append, and at the version file when the entry is another file.
+func (r *Root) raiseVersion(ctx context.Context, n int) error {
+	unlock, err := r.change(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := r.writeVersion(n); err != nil {
+		return err
+	}
+	names, err := r.topicNames()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		e, err := r.readEntry(name)
+		if err != nil {
+			return err
+		}
+		if e == nil {
+			continue
+		}
+		if err := r.writeEntry(name, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
