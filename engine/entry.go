@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/klog-project/klog/segments/vfs"
 )
@@ -31,29 +33,55 @@ type entry struct {
 // version file.
 const entryVersion = 1
 
+// encode writes the fields in the order in which plainEntry reads them, then others.
 func (e *entry) encode() ([]byte, error) {
-	m := maps.Clone(e.others)
-	if m == nil {
-		m = map[string]json.RawMessage{}
+	version := json.RawMessage(strconv.Itoa(entryVersion))
+	if v, ok := e.others["version"]; ok {
+		version = v
 	}
-	if _, ok := m["version"]; !ok {
-		m["version"] = json.RawMessage(fmt.Sprint(entryVersion))
+	configs := e.configs
+	if configs == nil {
+		configs = map[string]string{}
 	}
-	for name, v := range map[string]any{"topic_id": e.id.String(), "partitions": e.partitions, "configs": e.configs} {
-		b, err := json.Marshal(v)
+	known, err := json.Marshal(struct {
+		Version    json.RawMessage   `json:"version"`
+		ID         string            `json:"topic_id"`
+		Partitions int               `json:"partitions"`
+		Configs    map[string]string `json:"configs"`
+	}{version, e.id.String(), e.partitions, configs})
+	if err != nil {
+		return nil, err
+	}
+	b := bytes.TrimSuffix(known, []byte("}"))
+	for _, name := range sortedKeys(e.others) {
+		if name == "version" {
+			continue
+		}
+		key, err := json.Marshal(name)
 		if err != nil {
 			return nil, err
 		}
-		m[name] = b
+		b = append(append(append(append(b, ','), key...), ':'), e.others[name]...)
 	}
-	if e.configs == nil {
-		m["configs"] = json.RawMessage("{}")
-	}
-	b, err := json.Marshal(m)
-	return append(b, '\n'), err
+	return append(b, "}\n"...), nil
 }
 
 func decodeEntry(b []byte) (*entry, error) {
+	e := plainEntry(b)
+	if e == nil {
+		var err error
+		if e, err = anyEntry(b); err != nil {
+			return nil, err
+		}
+	}
+	if e.partitions < 1 || e.partitions > MaxPartitions {
+		return nil, fmt.Errorf("partitions: %d is not from 1 to %d", e.partitions, MaxPartitions)
+	}
+	return e, nil
+}
+
+// anyEntry reads any JSON object that has the fields.
+func anyEntry(b []byte) (*entry, error) {
 	e := &entry{}
 	if err := json.Unmarshal(b, &e.others); err != nil {
 		return nil, err
@@ -70,13 +98,65 @@ func decodeEntry(b []byte) (*entry, error) {
 		delete(e.others, name)
 	}
 	var err error
-	if e.id, err = ParseTopicID(id); err != nil {
-		return nil, err
+	e.id, err = ParseTopicID(id)
+	return e, err
+}
+
+// plainEntry reads an entry that is written as encode writes it and has nothing unknown in
+// it, and returns nil for any other. A one-line produce starts with it: the general way
+// costs it a twentieth of its time, nearly all in touching the code for the first time.
+func plainEntry(b []byte) *entry {
+	s := entryScanner{rest: string(b)}
+	e := &entry{configs: map[string]string{}}
+	s.word(`{"version":1,"topic_id":`)
+	id := s.quoted()
+	s.word(`,"partitions":`)
+	e.partitions = s.number()
+	s.word(`,"configs":{`)
+	for !s.bad && !strings.HasPrefix(s.rest, "}") {
+		if len(e.configs) > 0 {
+			s.word(",")
+		}
+		name := s.quoted()
+		s.word(":")
+		e.configs[name] = s.quoted()
 	}
-	if e.partitions < 1 || e.partitions > MaxPartitions {
-		return nil, fmt.Errorf("partitions: %d is not from 1 to %d", e.partitions, MaxPartitions)
+	s.word("}}\n")
+	var err error
+	if e.id, err = ParseTopicID(id); err != nil || s.bad || s.rest != "" {
+		return nil
 	}
-	return e, nil
+	return e
+}
+
+// entryScanner takes a plain entry apart from the front.
+type entryScanner struct {
+	rest string
+	bad  bool // something else stood there
+}
+
+func (s *entryScanner) word(w string) {
+	rest, ok := strings.CutPrefix(s.rest, w)
+	s.rest, s.bad = rest, s.bad || !ok
+}
+
+// quoted takes a string without escapes.
+func (s *entryScanner) quoted() string {
+	s.word(`"`)
+	v, rest, ok := strings.Cut(s.rest, `"`)
+	s.rest, s.bad = rest, s.bad || !ok || strings.IndexFunc(v, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' }) >= 0
+	return v
+}
+
+func (s *entryScanner) number() int {
+	n := strings.IndexFunc(s.rest, func(r rune) bool { return r < '0' || r > '9' })
+	if n < 1 || s.rest[0] == '0' {
+		s.bad = true
+		return 0
+	}
+	v, err := strconv.Atoi(s.rest[:n])
+	s.rest, s.bad = s.rest[n:], s.bad || err != nil
+	return v
 }
 
 // readEntry returns nil and no error where the topic has no entry.
