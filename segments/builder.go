@@ -131,10 +131,18 @@ func (b *Builder) AppendValue(ts int64, value []byte) {
 		b.Append(ts, nil, value, nil)
 		return
 	}
-	offWord, offLen := spread32(uint32(delta) << 1)
-	valWord, valLen := spread32(uint32(len(value)) << 1)
+	off, val := uint32(delta)<<1, uint32(len(value))<<1
+	offWord, offLen := spread14(off)
+	valWord, valLen := spread14(val)
+	if off|val >= 1<<14 {
+		offWord, offLen = spread32(off)
+		valWord, valLen = spread32(val)
+	}
 	body := b.timeLen + offLen + 1 + valLen + len(value) + 1
-	lenWord, lenLen := spread32(uint32(body) << 1)
+	lenWord, lenLen := spread14(uint32(body) << 1)
+	if body >= 1<<13 {
+		lenWord, lenLen = spread32(uint32(body) << 1)
+	}
 	if cap(b.buf)-len(b.buf) < len(value)+recordSlack {
 		b.buf = b.room(len(value))
 	}

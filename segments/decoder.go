@@ -129,10 +129,10 @@ func (d *Decoder) Next(r *Record) bool {
 		return d.stop("bad timestamp delta")
 	}
 	delta, i := varint32(rec, i)
-	if !d.advance(delta, i) {
-		return false
+	if i < 0 || !d.inOrder(delta) {
+		return d.stop("bad offset delta")
 	}
-	r.Offset = d.next - 1
+	r.Offset = d.header.BaseOffset + int64(delta)
 	r.Timestamp = d.header.BaseTimestamp + ts
 	r.TimestampType = CreateTime
 	if d.header.Attributes&attrLogAppendTime != 0 {
@@ -145,15 +145,20 @@ func (d *Decoder) Next(r *Record) bool {
 	if r.Value, i = nullable(rec, i); i < 0 {
 		return d.stop("bad value length")
 	}
-	if r.Headers = r.Headers[:0]; i == len(rec)-1 && rec[i] == 0 {
-		return true
+	r.Headers = r.Headers[:0]
+	if (i != len(rec)-1 || rec[i] != 0) && !d.headers(r, rec, i) {
+		return false
 	}
-	return d.headers(r, rec, i)
+	d.next = r.Offset + 1
+	return true
 }
 
 // NextValue reads the next record's value and offset, checked as Next does, faster.
 // A null value is nil. The bytes live until the next Open.
 func (d *Decoder) NextValue() (value []byte, offset int64, ok bool) {
+	if value, ok = d.plainValue(); ok {
+		return value, d.next - 1, true
+	}
 	if d.left <= 0 {
 		return nil, 0, d.end()
 	}
@@ -164,30 +169,74 @@ func (d *Decoder) NextValue() (value []byte, offset int64, ok bool) {
 	if !ok {
 		return nil, 0, false
 	}
-	i := 2
-	if len(rec) < 2 || rec[1] >= 0x80 {
-		if _, i = varint64(rec, 1); i < 0 {
-			return nil, 0, d.stop("bad timestamp delta")
-		}
+	_, i := varint64(rec, 1)
+	if i < 0 {
+		return nil, 0, d.stop("bad timestamp delta")
 	}
 	delta, i := varint32(rec, i)
-	if !d.advance(delta, i) {
-		return nil, 0, false
+	if i < 0 || !d.inOrder(delta) {
+		return nil, 0, d.stop("bad offset delta")
 	}
-	if i < len(rec) && rec[i] == 1 {
-		i++ // a null key
-	} else if _, i = nullable(rec, i); i < 0 {
+	if _, i = nullable(rec, i); i < 0 {
 		return nil, 0, d.stop("bad key length")
 	}
 	if value, i = nullable(rec, i); i < 0 {
 		return nil, 0, d.stop("bad value length")
 	}
-	if i != len(rec)-1 || rec[i] != 0 {
-		if i, reason := skipHeaders(rec, i); i < 0 {
-			return nil, 0, d.stop(reason)
-		}
+	if i, reason := skipHeaders(rec, i); i < 0 {
+		return nil, 0, d.stop(reason)
 	}
+	d.next = d.header.BaseOffset + int64(delta) + 1
 	return value, d.next - 1, true
+}
+
+// plainBytes is more than all of a plain record but its value.
+const plainBytes = 32
+
+// plainValue is NextValue for what most records are: a value under 8 KiB without key
+// and headers, in a batch of few enough records that their offset deltas take two
+// bytes. It reads no further than plainBytes before it knows the record's end, and
+// leaves whatever is different, and what is wrong, to NextValue.
+func (d *Decoder) plainValue() (value []byte, ok bool) {
+	b, i := d.buf, d.at
+	if d.left <= 0 || len(b)-i < plainBytes || d.header.Magic < 2 {
+		return nil, false
+	}
+	size := int(b[i])
+	if i++; size >= 0x80 {
+		size = size&0x7f | int(b[i])<<7
+		i++
+	}
+	end := i + size>>1
+	i++ // attributes
+	for last := i + maxVarint64 - 1; b[i] >= 0x80 && i < last; i++ {
+	}
+	if b[i] >= 0x80 {
+		return nil, false
+	}
+	i++ // timestamp delta
+	delta := int(b[i])
+	if i++; delta >= 0x80 {
+		delta = delta&0x7f | int(b[i])<<7
+		i++
+	}
+	noKey := b[i] == 1
+	n := int(b[i+1])
+	if i += 2; n >= 0x80 {
+		n = n&0x7f | int(b[i])<<7
+		i++
+	}
+	// A second byte with its high bit set has made the number too large, an odd one
+	// means a negative length.
+	start, last := i, i+n>>1
+	if size|delta|n >= 1<<14 || (size|delta|n)&1 != 0 || !noKey || last != end-1 || end > len(b) || b[last] != 0 {
+		return nil, false
+	}
+	if !d.inOrder(int32(delta >> 1)) {
+		return nil, false
+	}
+	d.at, d.left, d.next = end, d.left-1, d.header.BaseOffset+int64(delta>>1)+1
+	return b[start:last:last], true
 }
 
 // record cuts the next record off buf; the bytes begin with its attributes.
@@ -204,14 +253,9 @@ func (d *Decoder) record() (rec []byte, ok bool) {
 	return d.buf[i:d.at], true
 }
 
-// advance takes a record's offset delta. i is where it ended, negative if nowhere.
-func (d *Decoder) advance(delta int32, i int) bool {
-	offset := d.header.BaseOffset + int64(delta)
-	if i < 0 || offset < d.next || delta > d.header.LastOffsetDelta {
-		return d.stop("bad offset delta")
-	}
-	d.next = offset + 1
-	return true
+// inOrder reports whether a record may have this offset delta.
+func (d *Decoder) inOrder(delta int32) bool {
+	return d.header.BaseOffset+int64(delta) >= d.next && delta <= d.header.LastOffsetDelta
 }
 
 // end is the verdict where no record is left to read.

@@ -23,7 +23,10 @@ type CorruptError struct {
 
 // Error names file, byte and offsets.
 func (e *CorruptError) Error() string {
-	s := fmt.Sprintf("%s: byte %d: %s", e.File, e.Position, e.Reason)
+	s := fmt.Sprintf("byte %d: %s", e.Position, e.Reason)
+	if e.File != "" {
+		s = e.File + ": " + s
+	}
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}

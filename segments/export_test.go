@@ -21,3 +21,16 @@ func AppendVarint64(dst []byte, v int64) []byte { return appendVarint64(dst, zig
 
 func VarintSize32(v int32) int { return varintSize32(zigzag32(v)) }
 func VarintSize64(v int64) int { return varintSize64(zigzag64(v)) }
+
+// Compress and Decompress are a codec alone, without a batch around its stream.
+func Compress(codec Codec, level int, src []byte) ([]byte, error) {
+	var c compressor
+	return c.compress(nil, codec, level, src)
+}
+
+// Decompress also says how large the buffer has become.
+func Decompress(codec Codec, src []byte, limit int) (out []byte, capacity int, err error) {
+	var d decompressor
+	out, err = d.decompress(nil, BatchHeader{Magic: 2, Attributes: int16(codec)}, src, limit)
+	return out, cap(out), err
+}

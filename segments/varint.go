@@ -25,20 +25,22 @@ func varintSize64(u uint64) int { return (bits.Len64(u|1) + 6) / 7 }
 // spread32 is the varint of u as a little endian word: a caller stores all 8 bytes at
 // once and goes on n bytes further, which beats a loop over bytes several times.
 func spread32(u uint32) (word uint64, n int) {
-	if u < 1<<7 {
-		return uint64(u), 1
-	}
-	return spreadLong32(u)
-}
-
-func spreadLong32(u uint32) (word uint64, n int) {
 	if u < 1<<14 {
-		return uint64(u&0x7f | 0x80 | u>>7<<8), 2
+		return spread14(u)
 	}
 	w := uint64(u)
 	n = varintSize32(u)
 	word = w&0x7f | w<<1&(0x7f<<8) | w<<2&(0x7f<<16) | w<<3&(0x7f<<24) | w<<4&(0x7f<<32)
 	return word | 0x8080808080&(1<<(8*uint(n-1))-1), n
+}
+
+// spread14 is spread32 for u below 1<<14, without a branch and inlined.
+func spread14(u uint32) (word uint64, n int) {
+	more := uint32(0)
+	if u >= 1<<7 {
+		more = 1
+	}
+	return uint64(u&0x7f | more<<7 | u>>7<<8), int(1 + more)
 }
 
 // appendVarint64 appends the varint of u.
@@ -61,6 +63,9 @@ func varint32(b []byte, i int) (v int32, next int) {
 	return varintLong32(b, i)
 }
 
+// varintLong32 is kept out of line so that varint32 is inlined.
+//
+//go:noinline
 func varintLong32(b []byte, i int) (v int32, next int) {
 	var u uint32
 	for shift := uint(0); shift < 7*maxVarint32 && i < len(b); shift += 7 {
