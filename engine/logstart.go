@@ -15,17 +15,11 @@ func (p *Partition) LogStart() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	files, err := p.fs.ReadDir(p.dir)
+	log, err := segments.OpenLog(p.dir, segments.LogOptions{FS: p.fs, Start: start, Now: p.o.Now})
 	if err != nil {
 		return 0, err
 	}
-	for _, f := range files {
-		base, suffix, ok := segments.ParseSegmentName(f.Name())
-		if ok && suffix == segments.LogSuffix && f.Type().IsRegular() {
-			return max(start, base), nil // sorted by name, so by base
-		}
-	}
-	return max(start, 0), nil
+	return log.Start(), nil
 }
 
 // checkpointStart is what the checkpoint of log starts says of the partition, -1 if

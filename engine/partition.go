@@ -33,8 +33,12 @@ func OpenPartitionDir(dir string, o Options) (*Partition, error) {
 		return nil, &InvalidError{Reason: fmt.Sprintf("partition directory %q: its name must be TOPIC-NUMBER", dir)}
 	}
 	p := &Partition{dir: clean, topic: topic, number: number, fs: o.fs(), o: o}
-	if _, err := p.fs.ReadDir(clean); err != nil {
+	info, err := p.fs.Stat(clean)
+	if err != nil {
 		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &InvalidError{Reason: fmt.Sprintf("partition directory %q: not a directory", dir)}
 	}
 	p.id, err = readPartitionID(p.fs, clean)
 	return p, err

@@ -322,6 +322,13 @@ func (r *LogReader) choose(listed bool) (int64, error) {
 		i++
 	}
 	if i >= len(set.all) {
+		gen := r.l.gen
+		if err := r.l.look(); err != nil {
+			return 0, err
+		}
+		if r.l.gen != gen {
+			return r.choose(listed)
+		}
 		return 0, r.atLogEnd()
 	}
 	base := set.all[i].Base
