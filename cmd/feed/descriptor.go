@@ -1,12 +1,10 @@
 package feed
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -132,82 +130,4 @@ func retry(call func() (int, error)) (int, error) {
 			return n, err
 		}
 	}
-}
-
-// waiter waits for input, and stops waiting when its context ends. The descriptors it
-// needs for that are made at the first wait that is one.
-type waiter struct {
-	ctx  context.Context
-	wake [2]int // a pipe whose end is written when the context ends
-	made bool
-	stop func() bool
-}
-
-// forever is the timeout of a wait without one.
-const forever = time.Duration(-1)
-
-// readable reports whether a read of d would not wait: input is there, or the end, or
-// an error. It waits for that up to timeout. A context that has ended makes it return
-// false at once.
-func (w *waiter) readable(d *descriptor, timeout time.Duration) (bool, error) {
-	p := []unix.PollFd{{Fd: int32(d.fd), Events: unix.POLLIN}}
-	ready, err := poll(p, 0)
-	if ready || err != nil || timeout == 0 {
-		return ready, err
-	}
-	if !w.made {
-		if err := w.arm(); err != nil {
-			return false, err
-		}
-	}
-	p = append(p, unix.PollFd{Fd: int32(w.wake[0]), Events: unix.POLLIN})
-	deadline := time.Now().Add(timeout)
-	for w.ctx.Err() == nil {
-		left := -1
-		if timeout != forever {
-			left = int((time.Until(deadline) + time.Millisecond - 1) / time.Millisecond)
-			if left < 0 {
-				return false, nil
-			}
-		}
-		ready, err := poll(p, left)
-		if err != nil || ready && p[0].Revents != 0 {
-			return ready, err
-		}
-		if !ready && timeout != forever && left == 0 {
-			return false, nil
-		}
-	}
-	return false, nil
-}
-
-// arm lets the end of the context end a poll.
-func (w *waiter) arm() error {
-	if err := pipe(w.wake[:]); err != nil {
-		return fmt.Errorf("make a pipe: %w", err)
-	}
-	w.made = true
-	w.stop = context.AfterFunc(w.ctx, func() { unix.Write(w.wake[1], []byte{0}) })
-	return nil
-}
-
-func (w *waiter) close() {
-	if !w.made || !w.stop() {
-		return // when the context has ended the pipe is being written to: it stays
-	}
-	unix.Close(w.wake[0])
-	unix.Close(w.wake[1])
-	w.made = false
-}
-
-// poll waits up to ms milliseconds, -1 without limit. An interrupted wait is over early.
-func poll(p []unix.PollFd, ms int) (ready bool, err error) {
-	n, err := unix.Poll(p, ms)
-	if err == unix.EINTR {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("poll: %w", err)
-	}
-	return n > 0, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/engine"
 	"github.com/klog-project/klog/segments"
 )
@@ -37,7 +38,7 @@ type problem struct {
 type encoder struct {
 	o      *Options
 	frame  *framing
-	parser Parser
+	parser format.Parser
 	choose *engine.Partitioner // nil: there is nothing to choose
 	seq    *sequences          // nil: batches of no producer
 
@@ -64,16 +65,16 @@ type encoder struct {
 	already int64 // input records that are in the log from an earlier run
 	failed  problem
 
-	row     Row
+	row     format.Row
 	rows    rowTable
 	falling bool // the order of partitions in this chunk
 }
 
 func newEncoder(o *Options, frame *framing, seq *sequences) *encoder {
-	e := &encoder{o: o, frame: frame, seq: seq}
+	e := &encoder{o: o, frame: frame, seq: seq, parser: valueParser{}}
 	switch {
-	case o.NewParser != nil:
-		e.parser = o.NewParser()
+	case o.Parser != nil:
+		e.parser = o.Parser
 	case o.KeyDelimiter != nil:
 		e.parser = keyParser{o.KeyDelimiter}
 	}
@@ -98,6 +99,11 @@ func (e *encoder) encode(c *chunk) {
 	default:
 		e.eachRecord(c.data)
 	}
+	e.endChunk()
+}
+
+// endChunk ends the last batch. What no key binds goes on in the next partition.
+func (e *encoder) endChunk() {
 	e.finish()
 	if e.choose != nil {
 		e.choose.Batch()
@@ -152,7 +158,8 @@ func (e *encoder) fitOutput(size int) {
 // isPlain reports whether records are values and nothing else.
 func (e *encoder) isPlain() bool {
 	f := &e.o.Fixed
-	return e.parser == nil && f.Key == nil && len(f.Headers) == 0 && !f.HasTime && !f.EmptyNull &&
+	_, values := e.parser.(valueParser)
+	return values && f.Key == nil && len(f.Headers) == 0 && !f.HasTime &&
 		!e.o.Limits.NeedKey && len(e.frame.delim) == 1 && e.seq == nil &&
 		(e.choose == nil || e.o.Partitioner != engine.RoundRobin)
 }
@@ -181,7 +188,7 @@ func (e *encoder) lines(data []byte) {
 			}
 			to = e.choose.Partition(nil)
 		}
-		e.row = Row{Value: line}
+		e.row.Value = line
 		e.size = int64(len(line))
 		e.put(to, &e.row, now)
 		if e.failed.err != nil {
@@ -204,23 +211,12 @@ func (e *encoder) eachRecord(data []byte) {
 }
 
 func (e *encoder) record(record []byte) {
-	to, ts, err := e.next(record)
-	if err != nil {
+	switch to, ts, err := e.next(record); {
+	case err == nil:
+		e.put(to, &e.row, ts)
+	case !errors.Is(err, format.ErrBlank):
 		e.fail(err)
-		return
 	}
-	e.put(to, &e.row, ts)
-}
-
-// next makes a row of the next record, and says where it goes.
-func (e *encoder) next(record []byte) (to int32, ts int64, err error) {
-	e.number++
-	e.size = int64(len(record))
-	if ts, err = e.parse(record, &e.row); err != nil {
-		return 0, 0, err
-	}
-	to, err = e.where(&e.row)
-	return to, ts, err
 }
 
 // fail ends the chunk at the record in hand.
@@ -234,43 +230,48 @@ var (
 	errTooNew       = errors.New("the timestamp is further in the future than message.timestamp.after.max.ms allows")
 )
 
-// parse makes a row of a record and says what its timestamp is.
-func (e *encoder) parse(record []byte, r *Row) (ts int64, err error) {
-	*r = Row{Headers: r.Headers[:0], Partition: -1}
+// next makes a row of the next record, and says where it goes. The error is
+// format.ErrBlank where there is none.
+func (e *encoder) next(record []byte) (to int32, ts int64, err error) {
+	e.number++
+	e.size = int64(len(record))
+	if err := e.parser.ParseRow(record, &e.row); err != nil {
+		return 0, 0, err
+	}
+	return e.complete(&e.row)
+}
+
+// complete adds to a row what all records have in common, checks it, and says where it
+// goes.
+func (e *encoder) complete(r *format.Row) (to int32, ts int64, err error) {
 	f := &e.o.Fixed
-	if e.parser == nil {
-		r.Value = record
-	} else if err := e.parser.Parse(record, r); err != nil {
-		return 0, err
-	}
-	if f.EmptyNull {
-		if len(r.Key) == 0 {
-			r.Key = nil
-		}
-		if len(r.Value) == 0 {
-			r.Value = nil
-		}
-	}
 	if f.Key != nil {
 		r.Key = f.Key
 	}
 	if e.o.Limits.NeedKey && r.Key == nil {
-		return 0, errNoKey
+		return 0, 0, errNoKey
 	}
 	if len(f.Headers) > 0 {
 		r.Headers = append(r.Headers, f.Headers...)
 	}
+	ts = e.now
 	switch {
 	case f.HasTime:
-		return f.Timestamp, e.checkTime(f.Timestamp)
-	case r.HasTime:
-		return r.Timestamp, e.checkTime(r.Timestamp)
+		ts, err = f.Timestamp, e.checkTime(f.Timestamp)
+	case r.HasTimestamp:
+		ts, err = r.Timestamp, e.checkTime(r.Timestamp)
 	}
-	return e.now, nil
+	if err != nil {
+		return 0, 0, err
+	}
+	to, err = e.where(r)
+	return to, ts, err
 }
 
+// checkTime refuses what no record of the topic may have. A record may have no time.
 func (e *encoder) checkTime(ts int64) error {
 	switch l := &e.o.Limits; {
+	case ts == noTime:
 	case ts < 0:
 		return errNegativeTime
 	case e.now-ts > l.Earliest:
@@ -281,8 +282,11 @@ func (e *encoder) checkTime(ts int64) error {
 	return nil
 }
 
+// noTime is the timestamp of a record that has none.
+const noTime = -1
+
 // where is the partition that a row goes to.
-func (e *encoder) where(r *Row) (int32, error) {
+func (e *encoder) where(r *format.Row) (int32, error) {
 	switch {
 	case e.o.OwnPartition && r.Partition >= 0:
 		if int(r.Partition) >= e.o.Target.Partitions {
@@ -311,7 +315,7 @@ func (e *encoder) looseTo(size int) int32 {
 }
 
 // put adds a record to a batch.
-func (e *encoder) put(to int32, r *Row, ts int64) {
+func (e *encoder) put(to int32, r *format.Row, ts int64) {
 	if e.seq != nil && e.seq.skips(to) {
 		e.already++
 		return

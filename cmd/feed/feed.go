@@ -23,7 +23,6 @@ type feed struct {
 	seq      int64 // of the next chunk; belongs to the baton
 	finished bool  // the last chunk has been read; belongs to the baton
 	stopped  atomic.Bool
-	cancel   context.CancelCauseFunc // of reading
 	d        delivery
 	pace     *pace
 
@@ -43,11 +42,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 // run is Run, for a follow with an input of its own, sequences and hooks.
 func run(ctx context.Context, o Options, seq *sequences, h hooks, custom filler) (Result, error) {
 	f := &feed{o: o, frame: newFraming(o.Delimiter, o.Whole)}
-	reading, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	f.cancel = cancel
-	appending, release := outlive(ctx)
-	defer release()
+	appending := newLateContext(ctx, Grace)
+	defer appending.release()
 
 	parts := &partitions{target: &f.o.Target}
 	f.d = delivery{
@@ -57,50 +53,45 @@ func run(ctx context.Context, o Options, seq *sequences, h hooks, custom filler)
 	f.d.durable = newDurable(o.Sync, parts, f.interrupt)
 	f.src = source{
 		inputs: o.Inputs, frame: f.frame, line: o.Limits.Line, linger: o.Linger, enough: o.Limits.Batch,
-		wait: waiter{ctx: reading}, millis: func() int64 { return o.Now().UnixMilli() }, custom: custom,
+		wait: waiter{parent: ctx}, millis: func() int64 { return o.Now().UnixMilli() }, custom: custom,
 	}
 	defer f.src.close()
 	if o.Rate > 0 {
 		f.pace = newPace(o.Rate)
 	}
-	f.work(seq)
-	f.workers.Wait()
-	return f.end(ctx, appending)
-}
-
-// outlive is a context for appends: it ends a moment after ctx does, so that what was
-// read before a signal gets into the log, unless somebody sits on the lock.
-func outlive(ctx context.Context) (context.Context, func()) {
-	appending, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(Grace, func() { cancel(context.Cause(ctx)) })
-	})
-	return appending, func() { stop(); cancel(nil) }
+	if o.Stream != nil {
+		f.stream(seq)
+	} else {
+		f.work(seq)
+		f.workers.Wait()
+	}
+	return f.end(ctx)
 }
 
 // interrupt ends a run that may be waiting for input.
 func (f *feed) interrupt(err error) {
 	f.stopped.Store(true)
-	f.cancel(err)
+	f.src.wait.interrupt(err)
 }
 
 // end syncs, closes and makes the result.
-func (f *feed) end(ctx, appending context.Context) (Result, error) {
+func (f *feed) end(ctx context.Context) (Result, error) {
 	d := &f.d
-	if err := d.durable.finish(appending); err != nil {
+	if err := d.durable.finish(d.ctx); err != nil {
 		d.halt(err)
 	}
 	if err := d.parts.close(); err != nil {
 		d.halt(err)
 	}
-	if !f.src.exhausted() && ctx.Err() != nil {
+	signalled := f.src.wait.ended() && ctx.Err() != nil
+	if signalled && !f.src.exhausted() {
 		d.halt(context.Cause(ctx))
 	}
 	if d.stop == nil {
 		return d.res, nil
 	}
 	// A lock that was given up because of a signal is the signal's doing.
-	if ctx.Err() != nil && errors.Is(d.stop.Err, context.Canceled) {
+	if signalled && errors.Is(d.stop.Err, context.Canceled) {
 		d.stop.Err = context.Cause(ctx)
 	}
 	d.stop.Safe = d.res.Safe
@@ -109,7 +100,7 @@ func (f *feed) end(ctx, appending context.Context) (Result, error) {
 
 // startSecond starts the second worker, once there is work for two.
 func (f *feed) startSecond() {
-	if f.o.Workers == 1 || f.o.Workers == 0 && runtime.GOMAXPROCS(0) == 1 {
+	if f.o.Workers == 0 && runtime.GOMAXPROCS(0) == 1 {
 		return
 	}
 	f.second.Do(func() { f.workers.Go(func() { f.work(nil) }) })
@@ -137,6 +128,9 @@ func (f *feed) work(seq *sequences) {
 		f.seq++
 		f.finished = c.end || err != nil
 		full := len(c.data) >= handOver && len(c.data) < longChunk && !c.end && !alone
+		if len(c.data) >= handOver {
+			f.src.wait.listen()
+		}
 		if full {
 			f.baton.pass()
 			f.startSecond()

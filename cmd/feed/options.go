@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/engine"
 	"github.com/klog-project/klog/segments"
 )
@@ -72,7 +73,6 @@ type Fixed struct {
 	Headers   []segments.Header // behind those of a row
 	Timestamp int64             // in ms, when HasTime is set; else the time of reading counts
 	HasTime   bool
-	EmptyNull bool // an empty key or value is null
 }
 
 // Options say what is fed where, and how. Inputs, Target and Limits are needed.
@@ -80,11 +80,10 @@ type Options struct {
 	Inputs    []Input
 	Delimiter []byte // behind each record; nil is a newline
 	Whole     bool   // each input is one record
-	// NewParser makes a parser, one for each worker; nil takes each record as a value.
-	NewParser func() Parser
-	// KeyDelimiter is what divides a record into key and value; nil: nothing does. It
-	// is a parser of its own.
-	KeyDelimiter []byte
+	// At most one of the next three says what is in a record; without any it is a value.
+	Parser       format.Parser // of a record without its delimiter
+	KeyDelimiter []byte        // divides a record into key and value
+	Stream       *format.Input // reads records that no delimiter divides
 	Fixed        Fixed
 
 	Target       Target

@@ -3,6 +3,7 @@ package feed
 import (
 	"fmt"
 
+	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/segments"
 )
 
@@ -28,7 +29,7 @@ func (n *note) text(unit string, number int64, limit int) string {
 
 // alone puts a record that is too large for a batch with others into one of its own,
 // if it fits there.
-func (e *encoder) alone(to int32, r *Row, ts int64) {
+func (e *encoder) alone(to int32, r *format.Row, ts int64) {
 	least := segments.HeaderSize + len(r.Key) + len(r.Value)
 	fits := e.o.Codec != segments.None && e.store(to, r, ts, e.o.Codec) ||
 		// Compression makes noise a little larger.
@@ -39,7 +40,7 @@ func (e *encoder) alone(to int32, r *Row, ts int64) {
 }
 
 // store makes a batch of one record and reports whether it is small enough.
-func (e *encoder) store(to int32, r *Row, ts int64, codec segments.Codec) bool {
+func (e *encoder) store(to int32, r *format.Row, ts int64, codec segments.Codec) bool {
 	from := len(e.out)
 	e.start(to, codec)
 	e.open = false
@@ -75,7 +76,7 @@ func (e *encoder) beginning(c *chunk) {
 
 // tooLarge handles the record in hand, which cannot be stored as it is. Only Truncate
 // and Split look at the row.
-func (e *encoder) tooLarge(to int32, r *Row, ts int64) {
+func (e *encoder) tooLarge(to int32, r *format.Row, ts int64) {
 	switch {
 	case e.o.Oversize == Skip:
 		e.skipped++
@@ -94,11 +95,11 @@ func (e *encoder) refuse() { e.fail(&OversizeError{Size: e.size, Limit: e.o.Limi
 
 // room is how long a value with r's key and headers may be so that its batch fits
 // whatever compression makes of it; less than 1 where nothing fits.
-func (e *encoder) room(r *Row) int {
+func (e *encoder) room(r *format.Row) int {
 	return e.o.Limits.Message - segments.HeaderSize - recordBound(r.Key, nil, r.Headers)
 }
 
-func (e *encoder) truncate(to int32, r *Row, ts int64) {
+func (e *encoder) truncate(to int32, r *format.Row, ts int64) {
 	room := e.room(r)
 	if room < 1 {
 		e.refuse() // key and headers alone are too large
@@ -109,7 +110,7 @@ func (e *encoder) truncate(to int32, r *Row, ts int64) {
 	e.put(to, r, ts)
 }
 
-func (e *encoder) split(to int32, r *Row, ts int64) {
+func (e *encoder) split(to int32, r *format.Row, ts int64) {
 	room := e.room(r)
 	if room < 1 {
 		e.refuse() // key and headers alone are too large

@@ -1,8 +1,6 @@
 package feed
 
 import (
-	"context"
-
 	"golang.org/x/time/rate"
 )
 
@@ -26,7 +24,7 @@ func (p *pace) handle(f *feed, c *chunk, e *encoder, err error) {
 		piece := *c
 		n := 0
 		piece.data, rest, n = p.cut(&f.frame, rest)
-		p.wait(f.src.wait.ctx, max(n, 1))
+		p.wait(&f.src.wait, max(n, 1))
 		piece.now = f.src.millis()
 		e.encode(&piece)
 		if e.failed.err == nil && len(rest) == 0 {
@@ -53,8 +51,9 @@ func (p *pace) cut(frame *framing, data []byte) (piece, rest []byte, n int) {
 	return data[:at:at], data[at:], n
 }
 
-func (p *pace) wait(ctx context.Context, n int) {
-	if ctx.Err() == nil {
-		_ = p.limit.WaitN(ctx, n) // it ends early when the run is to end
+func (p *pace) wait(w *waiter, n int) {
+	w.listen()
+	if !w.ended() {
+		_ = p.limit.WaitN(w.ctx, n) // it ends early when the run is to end
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klog-project/klog/cmd/feed"
+	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/engine"
 	"github.com/klog-project/klog/segments"
 )
@@ -59,21 +60,20 @@ func TestRowsKeepAllTheirParts(t *testing.T) {
 		o := options(t, tp, numbered("", 2000))
 		o.Fixed.Headers = []segments.Header{{Key: []byte("all"), Value: []byte("1")}}
 		o.OwnPartition = true
-		o.NewParser = func() feed.Parser {
-			scratch := []byte("k")
-			return rowParser(func(r *feed.Row) {
-				scratch = append(scratch[:1], r.Value...) // lives for one record
-				r.Key = scratch
-				if r.Value[0] == '7' {
-					r.Key = nil
-				}
-				r.Headers = append(r.Headers, segments.Header{Key: []byte("h"), Value: r.Value}, segments.Header{Key: []byte("h")})
-				r.Timestamp, r.HasTime = int64(len(r.Value)), true
-				if r.Value[0] == '9' {
-					r.Partition = int32(partitions - 1)
-				}
-			})
-		}
+		o.Workers = 1
+		scratch := []byte("k")
+		o.Parser = rowParser(func(r *format.Row) {
+			scratch = append(scratch[:1], r.Value...) // lives for one record
+			r.Key = scratch
+			if r.Value[0] == '7' {
+				r.Key = nil
+			}
+			r.Headers = append(r.Headers, segments.Header{Key: []byte("h"), Value: r.Value}, segments.Header{Key: []byte("h")})
+			r.Timestamp, r.HasTimestamp = int64(len(r.Value)), true
+			if r.Value[0] == '9' {
+				r.Partition = int32(partitions - 1)
+			}
+		})
 		run(t, o)
 		n := 0
 		for p := range tp.parts {
@@ -101,20 +101,14 @@ func TestRowsKeepAllTheirParts(t *testing.T) {
 	}
 }
 
-func TestFixedKeyTimeAndNull(t *testing.T) {
+func TestFixedKeyAndTime(t *testing.T) {
 	tp := newTopic(1)
 	o := options(t, tp, "a\n\n")
-	o.Fixed = feed.Fixed{Key: []byte("k"), Timestamp: 12345, HasTime: true, EmptyNull: true}
+	o.Fixed = feed.Fixed{Key: []byte("k"), Timestamp: 12345, HasTime: true}
 	run(t, o)
 	rs := tp.parts[0].records
-	if len(rs) != 2 || string(rs[0].Key) != "k" || rs[0].Timestamp != 12345 || string(rs[0].Value) != "a" || rs[1].Value != nil {
+	if len(rs) != 2 || string(rs[0].Key) != "k" || rs[0].Timestamp != 12345 || string(rs[0].Value) != "a" || rs[1].Value == nil {
 		t.Errorf("records %+v", rs)
-	}
-	o = options(t, tp, "\tv\n")
-	o.KeyDelimiter, o.Fixed = []byte("\t"), feed.Fixed{EmptyNull: true}
-	run(t, o)
-	if r := tp.parts[0].records[2]; r.Key != nil || string(r.Value) != "v" {
-		t.Errorf("record %+v", r)
 	}
 }
 
@@ -124,16 +118,14 @@ func TestG128Timestamps(t *testing.T) {
 		ts   int64
 		want bool
 	}{
-		{-1, false}, {0, false}, {now.UnixMilli() - 1001, false}, {now.UnixMilli() - 1000, true},
+		{-2, false}, {-1, true}, {0, false}, {now.UnixMilli() - 1001, false}, {now.UnixMilli() - 1000, true},
 		{now.UnixMilli() + 500, true}, {now.UnixMilli() + 501, false}, {1 << 62, false},
 	} {
 		tp := newTopic(1)
 		o := options(t, tp, "v\n")
 		o.Now = func() time.Time { return now }
 		o.Limits.Earliest, o.Limits.Latest = 1000, 500
-		o.NewParser = func() feed.Parser {
-			return rowParser(func(r *feed.Row) { r.Timestamp, r.HasTime = c.ts, true })
-		}
+		o.Parser = rowParser(func(r *format.Row) { r.Timestamp, r.HasTimestamp = c.ts, true })
 		_, err := feed.Run(t.Context(), o)
 		if (err == nil) != c.want {
 			t.Errorf("%d: error %v", c.ts, err)

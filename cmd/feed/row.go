@@ -4,38 +4,35 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/segments"
 )
-
-// Row is one record as it was read.
-type Row struct {
-	Key, Value []byte // nil: null
-	Headers    []segments.Header
-	Timestamp  int64 // in ms, when HasTime is set
-	HasTime    bool
-	Partition  int32 // -1: the row names none
-}
-
-// Parser takes records apart. One goroutine at a time.
-type Parser interface {
-	// Parse reads one record, given without its delimiter. Row is empty but for
-	// Partition, which is -1. Its bytes may be those of record or of the parser: they
-	// live until the next call.
-	Parse(record []byte, row *Row) error
-}
 
 // ErrNoKey is the refusal of a record without the key delimiter.
 var ErrNoKey = errors.New("no key delimiter")
 
-// keyParser divides records at the first key delimiter.
+// keyParser divides records at the first key delimiter, and does nothing else that
+// format.Fields does.
 type keyParser struct{ delim []byte }
 
-func (p keyParser) Parse(record []byte, row *Row) error {
+// ParseRow reads one record.
+func (p keyParser) ParseRow(record []byte, row *format.Row) error {
 	i := bytes.Index(record, p.delim)
 	if i < 0 {
 		return ErrNoKey
 	}
 	row.Key, row.Value = record[:i:i], record[i+len(p.delim):]
+	row.Headers, row.Partition, row.HasTimestamp = row.Headers[:0], -1, false
+	return nil
+}
+
+// valueParser takes a record as a value.
+type valueParser struct{}
+
+// ParseRow reads one record.
+func (valueParser) ParseRow(record []byte, row *format.Row) error {
+	row.Key, row.Value = nil, record
+	row.Headers, row.Partition, row.HasTimestamp = row.Headers[:0], -1, false
 	return nil
 }
 
@@ -48,6 +45,6 @@ func recordBound(key, value []byte, headers []segments.Header) int {
 	return n
 }
 
-// recordOverhead is more than what a record takes beside key, value and headers:
-// six lengths and deltas and its attributes.
+// recordOverhead is more than what a record takes beside key, value and headers: six
+// lengths and deltas, and its attributes.
 const recordOverhead = 5 + 1 + 10 + 5 + 5 + 5 + 5

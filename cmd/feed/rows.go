@@ -2,8 +2,10 @@ package feed
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
+	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/segments"
 )
 
@@ -85,7 +87,7 @@ func (t *rowTable) copyHeaders(hs []segments.Header) span {
 }
 
 // row fills r with what ref stands for.
-func (t *rowTable) row(ref *rowRef, r *Row) {
+func (t *rowTable) row(ref *rowRef, r *format.Row) {
 	r.Key, r.Value = ref.key.of(t.arena), ref.value.of(t.arena)
 	r.Headers = r.Headers[:0]
 	for _, h := range t.headers[ref.headers.at : ref.headers.at+ref.headers.n] {
@@ -144,7 +146,7 @@ func (e *encoder) again() {
 func (e *encoder) isKeyed() bool {
 	f := &e.o.Fixed
 	_, ok := e.parser.(keyParser)
-	return ok && f.Key == nil && len(f.Headers) == 0 && !f.HasTime && !f.EmptyNull && e.choose != nil
+	return ok && f.Key == nil && len(f.Headers) == 0 && !f.HasTime && e.choose != nil && e.choose.ByKey([]byte{})
 }
 
 // keyedRows finds the rows of records that are a key and a value.
@@ -191,6 +193,9 @@ func (e *encoder) parsedRows(data []byte) {
 			data = nil
 		}
 		to, ts, err := e.next(record)
+		if errors.Is(err, format.ErrBlank) {
+			continue
+		}
 		if err != nil {
 			e.fail(err)
 			break

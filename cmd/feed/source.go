@@ -61,7 +61,7 @@ func (s *source) next(buf *memory) (chunk, error) {
 	}
 	for {
 		if s.open == nil {
-			if len(s.inputs) == 0 || s.wait.ctx.Err() != nil {
+			if len(s.inputs) == 0 || s.wait.ended() {
 				return chunk{now: s.millis(), end: true}, nil
 			}
 			d, err := s.inputs[0].open()
@@ -106,7 +106,7 @@ func (f *filling) run() (chunk, error) {
 	f.have = copy(f.buf.b, s.carry)
 	s.carry = s.carry[:0]
 	for {
-		if s.wait.ctx.Err() != nil {
+		if s.wait.ended() {
 			return f.interrupted(), nil
 		}
 		more, err := f.more()
@@ -231,7 +231,7 @@ func (f *filling) tooLong() (chunk, error) {
 	window := f.buf.b[s.line:]
 	tail := copy(window, f.buf.b[max(0, f.have-overlap):f.have])
 	for {
-		if s.wait.ctx.Err() != nil {
+		if s.wait.ended() {
 			if s.open.regular {
 				return chunk{end: true}, nil
 			}

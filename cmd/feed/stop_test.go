@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/klog-project/klog/cmd/feed"
+	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/engine"
 	"golang.org/x/sys/unix"
 )
@@ -239,17 +240,17 @@ func TestUnknownPartitionOfARow(t *testing.T) {
 	tp := newTopic(2)
 	o := options(t, tp, "a\n")
 	o.OwnPartition = true
-	o.NewParser = func() feed.Parser { return rowParser(func(r *feed.Row) { r.Partition = 2 }) }
+	o.Parser = rowParser(func(r *format.Row) { r.Partition = 2 })
 	if _, err := feed.Run(t.Context(), o); !errors.Is(err, engine.ErrUnknownPartition) {
 		t.Errorf("error %v", err)
 	}
 }
 
 // rowParser makes the same row of everything, beside the value.
-type rowParser func(*feed.Row)
+type rowParser func(*format.Row)
 
-func (p rowParser) Parse(record []byte, r *feed.Row) error {
-	r.Value = record
+func (p rowParser) ParseRow(record []byte, r *format.Row) error {
+	*r = format.Row{Value: record, Headers: r.Headers[:0], Partition: -1}
 	p(r)
 	return nil
 }
