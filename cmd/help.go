@@ -40,7 +40,9 @@ func runHelp(e *Env, words []string) error {
 	app := newApp(e)
 	if len(words) == 1 {
 		if t, ok := findTopic(words[0]); ok {
-			_, err := e.Out().WriteString(t.text)
+			w := &helpWriter{width: helpWidth(e), bold: e.Color(e.Stdout)}
+			w.text(t.text)
+			_, err := e.Out().WriteString(w.b.String())
 			return err
 		}
 	}
@@ -91,10 +93,8 @@ func (w *helpWriter) program(app *cli.App) {
 	w.b.WriteString("  klog [global flags] COMMAND [flags] [arguments]\n")
 	for _, cat := range categories() {
 		var rows [][2]string
-		for _, c := range app.Commands {
-			if c.Category == cat && !c.Hidden {
-				rows = append(rows, [2]string{c.Name, c.Usage})
-			}
+		for _, c := range inCategory(app.Commands, cat) {
+			rows = append(rows, [2]string{c.Name, c.Usage})
 		}
 		if len(rows) > 0 {
 			w.heading(cat)
@@ -106,7 +106,7 @@ func (w *helpWriter) program(app *cli.App) {
 	w.heading("More")
 	w.rows([][2]string{
 		{"klog help COMMAND", "flags and examples of a command; klog COMMAND --help is the same"},
-		{"klog help " + strings.Join(strings.Fields(topicNames())[:1], ""), "other help topics: " + topicNames()},
+		{"klog help TOPIC", "TOPIC is one of " + topicNames()},
 	})
 }
 
@@ -234,7 +234,7 @@ type paragraph struct {
 func paragraphs(s string) []paragraph {
 	var all []paragraph
 	joined := false // the last paragraph still takes lines
-	for line := range strings.Lines(strings.TrimSpace(s)) {
+	for line := range strings.Lines(strings.Trim(s, "\n")) {
 		line = strings.TrimRight(line, " \n")
 		switch {
 		case line == "":

@@ -19,6 +19,9 @@ func constructors() []func(*Env) *cli.Command {
 	return []func(*Env) *cli.Command{
 		newHelpCommand,
 		newVersionCommand,
+		newCompletionCommand,
+		newCompleteCommand,
+		newManCommand,
 	}
 }
 

@@ -6,10 +6,14 @@ import "strings"
 type helpTopic struct{ name, text string }
 
 func helpTopics() []helpTopic {
-	return []helpTopic{
+	all := []helpTopic{
 		{"exit-status", exitStatusText},
 		{"environment", environmentText},
 	}
+	for _, m := range manuals() {
+		all = append(all, helpTopic{m.name, m.topicText()})
+	}
+	return all
 }
 
 func findTopic(name string) (helpTopic, bool) {

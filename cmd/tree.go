@@ -11,3 +11,14 @@ func walkCommands(cmds, above []*cli.Command, visit func(path []*cli.Command)) {
 		walkCommands(c.Subcommands, path, visit)
 	}
 }
+
+// inCategory are the visible commands of a category.
+func inCategory(cmds []*cli.Command, category string) []*cli.Command {
+	var all []*cli.Command
+	for _, c := range cmds {
+		if c.Category == category && !c.Hidden {
+			all = append(all, c)
+		}
+	}
+	return all
+}
