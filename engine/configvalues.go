@@ -126,39 +126,69 @@ type unit struct {
 	n    int64
 }
 
-// A longer name stands before one that it ends with.
+// A longer name stands before one that it begins with. Case does not matter.
 var sizeUnits = [...]unit{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
+	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12},
+	{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40}, {"b", 1},
 }
 
 var timeUnits = [...]unit{
 	{"ms", 1}, {"s", 1000}, {"m", 60_000}, {"h", 3_600_000}, {"d", 86_400_000}, {"w", 7 * 86_400_000},
 }
 
-// parseUnits reads a number with a unit, "64MiB", or where several may follow each other
-// a sequence of them, "1h30m".
+// parseUnits reads a number with a unit, "64MiB" or "1.5d", or where several may follow
+// each other a sequence of them, "1h30m".
 func parseUnits(s string, units []unit, several bool) (int64, bool) {
 	var sum int64
 	for first := true; s != "" || first; first = false {
 		if !first && !several {
 			return 0, false
 		}
-		i := 0
-		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-			i++
-		}
-		n, err := strconv.ParseInt(s[:i], 10, 64)
-		if err != nil {
+		end := strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+		if end < 1 {
 			return 0, false
 		}
-		s = s[i:]
+		number := s[:end]
+		s = strings.ToLower(s[end:])
 		u := slices.IndexFunc(units, func(u unit) bool { return strings.HasPrefix(s, u.name) })
-		if u < 0 || n > math.MaxInt64/units[u].n || sum > math.MaxInt64-n*units[u].n {
+		if u < 0 {
 			return 0, false
 		}
-		sum += n * units[u].n
+		n, ok := multiply(number, units[u].n)
+		if !ok || sum > math.MaxInt64-n {
+			return 0, false
+		}
+		sum += n
 		s = s[len(units[u].name):]
 	}
 	return sum, true
+}
+
+// multiply is a decimal number times n; what is less than one is dropped.
+func multiply(number string, n int64) (int64, bool) {
+	const mostDigits = 6 // behind the point, so that nothing overflows
+	whole, fraction, point := strings.Cut(number, ".")
+	w, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || w > math.MaxInt64/n || point && (fraction == "" || len(fraction) > mostDigits) {
+		return 0, false
+	}
+	product := w * n
+	if point {
+		f, err := strconv.ParseInt(fraction, 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		power := int64(1)
+		for range fraction {
+			power *= 10
+		}
+		// n is at most 1 TiB, so that this stays below 2^60.
+		part := f * n / power
+		if product > math.MaxInt64-part {
+			return 0, false
+		}
+		product += part
+	}
+	return product, true
 }

@@ -113,6 +113,15 @@ func checkNewTopicName(name string) error {
 	return nil
 }
 
+// CheckNewTopic returns the error that a topic of that name would meet, looking away from
+// those called but. Another process may take the name meanwhile.
+func (r *Root) CheckNewTopic(name string, but ...string) error {
+	if err := checkNewTopicName(name); err != nil {
+		return err
+	}
+	return r.checkFree(name, but...)
+}
+
 // checkFree returns a *TopicExistsError if there is a topic of that name, or of one that
 // Kafka would take for it and that is none of but.
 func (r *Root) checkFree(name string, but ...string) error {
