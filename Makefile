@@ -57,8 +57,8 @@ fuzz: ## fuzz every target for FUZZTIME each
 	done
 
 .PHONY: bench
-bench: build ## measure against plain tools in the same minute
-	@$(GO) test -tags $(TAGS) -run '^$$' -bench . ./...
+bench: build ## measure against plain tools in the same minute (BENCH='-mb 1000 -only cat')
+	@$(GO) run -tags $(TAGS) ./cmd/internal/speed -klog ./klog $(BENCH)
 
 .PHONY: interop
 interop: ## prove the format against Apache Kafka's own tools, from Maven Central
