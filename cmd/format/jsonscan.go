@@ -29,12 +29,11 @@ func (s *scan) fail(want string) error {
 // space passes over white space.
 func (s *scan) space() {
 	for s.at < len(s.b) {
-		switch s.b[s.at] {
-		case ' ', '\t', '\n', '\r':
-			s.at++
-		default:
+		c := s.b[s.at]
+		if c > ' ' || c != ' ' && c != '\n' && c != '\r' && c != '\t' {
 			return
 		}
+		s.at++
 	}
 }
 
@@ -170,13 +169,11 @@ func (s *scan) escape() error {
 }
 
 // stringPrefix counts the bytes at the beginning of b up to a quote, a backslash or a
-// control character; see plainPrefix.
+// control character.
 func stringPrefix(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		odd := ((w - 0x20*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)) &^ w
-		if odd&highs != 0 {
+		if w := binary.LittleEndian.Uint64(b[i:]); special(w)&^w&highs != 0 {
 			break
 		}
 	}

@@ -3,6 +3,7 @@ package format
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -13,6 +14,7 @@ func appendJSON(dst, b []byte) []byte {
 		return append(dst, "null"...)
 	}
 	if plainPrefix(b) == len(b) {
+		dst = slices.Grow(dst, len(b)+2)
 		return append(append(append(dst, '"'), b...), '"')
 	}
 	if !utf8.Valid(b) {
@@ -72,17 +74,25 @@ const (
 	highs = 0x8080808080808080
 )
 
+// special has the high bit of each byte of w set that is a control character, a quote
+// or a backslash: there subtracting wraps around. A borrow may set it in a byte above
+// such a one too, and it may be set in a byte that is not ASCII; it is never missing.
+func special(w uint64) uint64 {
+	return (w - 0x20*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
+}
+
 // plainPrefix counts the bytes at the beginning of b that stand for themselves in a
-// JSON string and are ASCII. It looks at eight bytes at a time: subtracting leaves the
-// high bit set where a byte was a control character, a quote or a backslash. A borrow
-// can set it in a byte above such a one, never clear it, so that a word without high
-// bits is plain.
+// JSON string and are ASCII.
 func plainPrefix(b []byte) int {
 	i := 0
+	for ; i+16 <= len(b); i += 16 {
+		w1, w2 := binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint64(b[i+8:])
+		if (w1|w2|special(w1)|special(w2))&highs != 0 {
+			break
+		}
+	}
 	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		odd := w | (w - 0x20*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
-		if odd&highs != 0 {
+		if w := binary.LittleEndian.Uint64(b[i:]); (w|special(w))&highs != 0 {
 			break
 		}
 	}

@@ -114,9 +114,6 @@ func Millis(t time.Time) int64 {
 	return ms
 }
 
-// timeLayout is RFC 3339 with milliseconds.
-const timeLayout = "2006-01-02T15:04:05.000Z07:00"
-
 // FormatTime writes milliseconds since 1970 as RFC 3339 with milliseconds and the
 // offset of loc, in a form that ParseTime reads back exactly.
 func FormatTime(ms int64, loc *time.Location) string {
@@ -126,14 +123,36 @@ func FormatTime(ms int64, loc *time.Location) string {
 // AppendTime appends what FormatTime returns.
 func AppendTime(b []byte, ms int64, loc *time.Location) []byte {
 	t := time.UnixMilli(ms).In(loc)
-	if _, off := t.Zone(); off%60 != 0 {
-		t = t.UTC() // RFC 3339 has no seconds in an offset; local mean times do
+	_, off := t.Zone()
+	if off%60 != 0 {
+		t, off = t.UTC(), 0 // RFC 3339 has no seconds in an offset; local mean times do
 	}
-	if y := t.Year(); y >= 0 && y <= 9999 {
-		return t.AppendFormat(b, timeLayout)
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return appendEpoch(b, t, 3)
 	}
-	return appendEpoch(b, t, 3)
+	hour, minute, second := t.Clock()
+	b = append(two(two(b, year/100), year%100), '-')
+	b = append(two(b, int(month)), '-')
+	b = append(two(b, day), 'T')
+	b = append(two(b, hour), ':')
+	b = append(two(b, minute), ':')
+	b = append(two(b, second), '.')
+	f := t.Nanosecond() / 1e6
+	b = two(append(b, '0'+byte(f/100)), f%100)
+	switch {
+	case off == 0:
+		return append(b, 'Z')
+	case off < 0:
+		b, off = append(b, '-'), -off
+	default:
+		b = append(b, '+')
+	}
+	return two(append(two(b, off/3600), ':'), off/60%60)
 }
+
+// two appends two digits.
+func two(b []byte, n int) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }
 
 // appendEpoch writes @seconds.fraction, for years that RFC 3339 does not have. The
 // fraction has so many digits, and a moment before 1970 counts backwards in both.
