@@ -9,7 +9,8 @@ import (
 )
 
 // ErrBatchTooLarge is returned by Builder.Finish when a record or the batch does not
-// fit the format's 31-bit lengths and counts. The batch is dropped.
+// fit the format's 31-bit lengths and counts, or holds more than DefaultMaxDecompressed
+// to be compressed. The batch is dropped.
 var ErrBatchTooLarge = errors.New("batch too large for the format")
 
 // BatchOptions say what stands in a batch's header beside its records. The zero
@@ -197,11 +198,14 @@ func (b *Builder) fail(size int64, delta int32) {
 	if b.err != nil {
 		return
 	}
-	if delta <= b.lastDelta {
-		b.err = fmt.Errorf("%w: offset delta %d after %d", ErrBatchTooLarge, delta, b.lastDelta)
-		return
+	switch {
+	case delta > b.lastDelta:
+		b.err = fmt.Errorf("%w: record of %d bytes", ErrBatchTooLarge, size)
+	case b.lastDelta == math.MaxInt32:
+		b.err = fmt.Errorf("%w: no offset left", ErrBatchTooLarge)
+	default:
+		b.err = fmt.Errorf("offset delta %d after %d", delta, b.lastDelta)
 	}
-	b.err = fmt.Errorf("%w: record of %d bytes", ErrBatchTooLarge, size)
 }
 
 // recordSize is what a record takes from its key length on.

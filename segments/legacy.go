@@ -79,7 +79,7 @@ func (d *Decoder) openLegacy(raw []byte) error {
 	}
 	d.next = -1 // the first offset is inside
 	if d.header.Codec() > LZ4 {
-		return d.fail("codec "+d.header.Codec().String()+" in a message set", nil)
+		return d.fail(d.header.Codec().String()+" in a message set", nil)
 	}
 	if outer.value == nil {
 		return d.fail("compressed entry without a value", nil)
