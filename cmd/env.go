@@ -107,11 +107,15 @@ func (e *Env) Talks() bool {
 
 // say writes "klog: COMMAND: line".
 func (e *Env) say(line string) {
-	prefix := "klog: "
-	if e.command != "" {
-		prefix += e.command + ": "
+	e.write(e.prefix() + oneLine(line) + "\n")
+}
+
+// prefix begins every line of talk.
+func (e *Env) prefix() string {
+	if e.command == "" {
+		return "klog: "
 	}
-	e.write(prefix + oneLine(line) + "\n")
+	return "klog: " + e.command + ": "
 }
 
 // ArgsBeforeDash is how many positional arguments stand before "--", -1 when the

@@ -47,6 +47,30 @@ func writeMain() {
 	os.Exit(code)
 }
 
+// confirmMain is a command reduced to asking before it acts.
+func confirmMain() {
+	e := cmd.OSEnv()
+	ctx, signals := cmd.Signals(e)
+	err := e.Confirm(ctx, len(os.Args) > 1, "burn the house")
+	if err == nil {
+		_, err = e.Out().WriteString("burnt\n")
+	}
+	code := e.Finish(ctx, err)
+	signals.Raise()
+	os.Exit(code)
+}
+
+// progressMain is a command reduced to being half done until a byte or the end arrives
+// on standard input.
+func progressMain() {
+	e := cmd.OSEnv()
+	stop := e.StartProgress(1024, 512)
+	e.Out().WriteString("ready\n")
+	e.Out().Flush()
+	e.Stdin.Read(make([]byte, 1))
+	stop()
+}
+
 // program is this test binary, run under the name of one of its programs. It is killed
 // when the test ends.
 func program(t *testing.T, name string, args ...string) *exec.Cmd {
@@ -192,22 +216,6 @@ func TestG094WriterDiesWithItsReader(t *testing.T) {
 		if got := ended(t, c); got != 141 || stderr.Len() > 0 {
 			t.Errorf("%q: status %d, want 141, stderr %q", words, got, &stderr)
 		}
-	}
-}
-
-func TestSignalWhileOutputIsStuck(t *testing.T) {
-	c := program(t, "test-write", "-1")
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	wantLine(t, stdout, "0\n1\n")
-	c.Process.Signal(syscall.SIGINT) // nobody reads on
-	if got := ended(t, c); got != 130 {
-		t.Errorf("status %d, want 130", got)
 	}
 }
 

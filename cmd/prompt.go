@@ -20,7 +20,7 @@ func (e *Env) confirm(ctx context.Context, yes bool, what string) error {
 		e.say("would " + what)
 		return &usageError{msg: "nothing was done: nobody can be asked", hint: "-y does it"}
 	}
-	answer, err := e.ask(ctx, "klog: "+e.command+": "+oneLine(what)+"? [y/N] ")
+	answer, err := e.ask(ctx, e.prefix()+oneLine(what)+"? [y/N] ")
 	if err != nil {
 		return err
 	}

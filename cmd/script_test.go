@@ -16,9 +16,11 @@ import (
 // manner each: a script runs real processes, and needs nothing built before.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"klog":       klogMain,
-		"test-wait":  waitMain,
-		"test-write": writeMain,
+		"klog":          klogMain,
+		"test-wait":     waitMain,
+		"test-write":    writeMain,
+		"test-confirm":  confirmMain,
+		"test-progress": progressMain,
 	})
 }
 
