@@ -101,7 +101,7 @@ func exitCode(err error) int {
 		return ExitFailure // not the user's words but a file's
 	case errors.Is(err, engine.ErrInvalid):
 		return ExitUsage
-	case missing(err):
+	case missing(err), errors.Is(err, engine.ErrOffsetOutOfRange):
 		return ExitNotFound
 	case errors.As(err, &lock), errors.Is(err, vfs.ErrLocked):
 		return ExitBusy

@@ -17,6 +17,8 @@ import (
 // with a function newXCommand, its flags in an options struct, and runX.
 func constructors() []func(*Env) *cli.Command {
 	return []func(*Env) *cli.Command{
+		newCatCommand,
+		newTailCommand,
 		newHelpCommand,
 		newVersionCommand,
 		newCompletionCommand,

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -40,6 +41,12 @@ func (p *Program) Plain() (delimiter []byte, ok bool) {
 		return nil, true
 	}
 	return p.nodes[1].text, p.nodes[1].verb == 0
+}
+
+// Numbered reports whether the format writes the running number, so that what a record
+// becomes depends on how many were written before it.
+func (p *Program) Numbered() bool {
+	return slices.ContainsFunc(p.nodes, func(n node) bool { return n.verb == 'i' })
 }
 
 // Append appends the record. It fails when a number does not fit the width that the

@@ -1,0 +1,339 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klog-project/klog/cmd/format"
+	"github.com/klog-project/klog/engine"
+	"github.com/klog-project/klog/segments"
+)
+
+// Copy prints what a bounded reader has. It ends early at the limit, with an error of
+// the reader, or with ctx's cause.
+//
+// Two workers each do the whole job: take the next run of batches, check, decode and
+// format them in memory of their own, and write when it is their turn. Where something
+// is wrong with a batch, the reader goes back to it and says what.
+func (p *Printer) Copy(ctx context.Context, r *engine.Reader) error {
+	for {
+		c := &copying{p: p, r: r, source: p.source(r), start: r.Offset()}
+		_, c.until = r.Bounds()
+		c.turn.L = &c.mu
+		if err := c.run(ctx); err != nil || c.bad == nil {
+			return err
+		}
+		switch err := p.carefully(r, c.next, c.bad.LastOffset()); {
+		case err == io.EOF:
+			return nil
+		case err != nil || p.Full():
+			return err
+		}
+	}
+}
+
+// carefully prints from an offset on record by record, until the offset last is passed.
+func (p *Printer) carefully(r *engine.Reader, from, last int64) error {
+	r.Back(from)
+	for r.Offset() <= last && !p.Full() {
+		rec, err := r.Next()
+		if err == nil {
+			err = p.record(r, rec)
+		}
+		if err != nil {
+			if ferr := p.flush(); ferr != nil {
+				return ferr
+			}
+			return err
+		}
+	}
+	return p.flush()
+}
+
+// copying is one run of workers over a reader.
+type copying struct {
+	p            *Printer
+	r            *engine.Reader
+	source       *format.Source
+	start, until int64 // offsets of the run's records; until is exclusive
+
+	reading sync.Mutex  // held by the worker that takes the next chunk
+	taken   int64       // chunks taken; guarded by reading
+	ended   atomic.Bool // nothing is left to take
+
+	mu   sync.Mutex
+	turn sync.Cond // for changes of what follows; its lock is mu
+	done int64     // chunks written: whose turn it is
+	stop bool      // nothing more is to be written
+
+	// Of the worker whose turn it is:
+	next int64           // the offset that follows what was written
+	bad  *segments.Batch // the header of the batch that something is wrong with
+	err  error
+}
+
+// workers that copy a reader. With a limit or a running number what one may write
+// depends on what the one before has written.
+func (c *copying) workers() int {
+	if c.p.o.Limit >= 0 || c.p.o.Numbered || runtime.GOMAXPROCS(0) < 2 {
+		return 1
+	}
+	return 2
+}
+
+func (c *copying) run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for range c.workers() - 1 {
+		wg.Go(func() { (&worker{c: c}).work(ctx) })
+	}
+	(&worker{c: c}).work(ctx)
+	wg.Wait()
+	return c.err
+}
+
+// worker takes chunks and writes them.
+type worker struct {
+	c     *copying
+	n     int64 // the chunk's number
+	chunk segments.Chunk
+	d     segments.Decoder
+	rec   segments.Record
+	mine  bool // it is this worker's turn
+
+	text
+	flushed int // how often text was written
+}
+
+// text is records that were formatted and not yet written.
+type text struct {
+	out   []byte
+	count int64 // of records
+	next  int64 // the offset behind the last one, or behind what was passed after it
+}
+
+func (w *worker) work(ctx context.Context) {
+	for w.take(ctx) {
+		shared := w.chunk.Shared
+		if !shared {
+			w.c.reading.Unlock()
+		}
+		w.finish(w.print())
+		if shared {
+			w.c.reading.Unlock()
+		}
+	}
+}
+
+// take gets the next chunk. Where it is true the reading lock is still held: the bytes
+// of a very large batch belong to the reader until the next one is taken.
+func (w *worker) take(ctx context.Context) bool {
+	c := w.c
+	c.reading.Lock()
+	if c.ended.Load() {
+		c.reading.Unlock()
+		return false
+	}
+	w.n, w.mine = c.taken, false
+	c.taken++
+	err := c.r.NextChunk(&w.chunk)
+	// A command that is over after one chunk need not listen for signals.
+	if err == nil && c.taken > 1 && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		return true
+	}
+	c.ended.Store(true)
+	c.reading.Unlock()
+	if w.wait() {
+		w.finish(err)
+	}
+	return false
+}
+
+// wait waits for the worker's turn; false means that nothing more is to be written.
+func (w *worker) wait() bool {
+	if w.mine {
+		return true
+	}
+	c := w.c
+	c.mu.Lock()
+	for c.done != w.n && !c.stop {
+		c.turn.Wait()
+	}
+	w.mine = !c.stop
+	c.mu.Unlock()
+	return w.mine
+}
+
+// What ends a run of workers and is no error.
+var (
+	errTrouble = errors.New("a batch has to be looked at again")
+	errFull    = errors.New("the limit is reached")
+	errStopped = errors.New("another worker has ended the run")
+)
+
+// finish gives the turn to the next worker, or ends the run where err is not nil.
+func (w *worker) finish(err error) {
+	if err == errStopped {
+		return
+	}
+	c := w.c
+	if err != nil {
+		c.ended.Store(true)
+	}
+	if err != errTrouble && err != errFull {
+		c.err = notEOF(err)
+	}
+	c.mu.Lock()
+	c.done++
+	c.stop = err != nil
+	c.mu.Unlock()
+	c.turn.Broadcast()
+}
+
+// print writes the chunk.
+func (w *worker) print() error {
+	w.text = text{out: w.out[:0], next: max(w.c.start, w.chunk.Batches[0].BaseOffset)}
+	var err error
+	var bad *segments.Batch
+	for i := range w.chunk.Batches {
+		b := &w.chunk.Batches[i]
+		if err = w.batch(b); err != nil {
+			bad = b
+			break
+		}
+	}
+	if ferr := w.flush(); ferr != nil {
+		return ferr
+	}
+	if err == errTrouble {
+		w.c.bad = &segments.Batch{BatchHeader: bad.BatchHeader}
+	}
+	if cap(w.out) > largest {
+		w.out = nil
+	}
+	return err
+}
+
+// flush writes the text in turn.
+func (w *worker) flush() error {
+	if !w.wait() {
+		return errStopped
+	}
+	c := w.c
+	c.p.printed += w.count
+	c.next = w.next
+	w.count = 0
+	w.flushed++
+	if len(w.out) == 0 {
+		return nil
+	}
+	err := c.p.o.Write(w.out)
+	w.out = w.out[:0]
+	return err
+}
+
+// batch formats a batch. The error is errTrouble if its checksum is wrong or it is
+// malformed: nothing of it is in the text then, and nothing was written unless it was
+// too large to be held.
+func (w *worker) batch(b *segments.Batch) error {
+	if !b.CheckCRC() {
+		return errTrouble
+	}
+	c := w.c
+	before, flushed := w.text, w.flushed
+	whole := b.Magic == 2 && b.BaseOffset >= c.start && b.LastOffset() < c.until
+	w.d.Open(*b) // Err tells
+	var err error
+	if whole && c.p.o.Plain && c.p.o.Limit < 0 && !c.p.o.Filter.Any() {
+		err = w.values()
+	} else {
+		err = w.records()
+	}
+	switch {
+	case err != nil:
+		return err
+	case w.d.Err() == nil:
+		w.next = b.LastOffset() + 1
+		return nil
+	case w.flushed == flushed:
+		w.text = text{out: w.out[:len(before.out)], count: before.count, next: before.next}
+	default:
+		w.text = text{out: w.out[:0], next: c.next}
+	}
+	return errTrouble
+}
+
+// values is the shortest way: values with a delimiter behind each, as they lie there.
+func (w *worker) values() error {
+	delimiter := w.c.p.o.Delimiter
+	for {
+		v, offset, ok := w.d.NextValue()
+		if !ok {
+			return nil
+		}
+		large := len(v) >= largeValue
+		if large {
+			if err := w.through(v); err != nil {
+				return err
+			}
+			v = nil
+		}
+		w.out = append(append(w.out, v...), delimiter...)
+		w.count++
+		w.next = offset + 1
+		if large || len(w.out) >= mostText {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+const (
+	// mostText is how much text is held before it is written in the middle of a chunk.
+	mostText = 1 << 20
+	// largeValue is the size from which a value is written from where it lies.
+	largeValue = 1 << 20
+)
+
+// through writes a value behind the text so far without copying it.
+func (w *worker) through(v []byte) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.c.p.o.Write(v)
+}
+
+// records formats the rest of the batch record by record.
+func (w *worker) records() error {
+	c, o := w.c, &w.c.p.o
+	for w.d.Next(&w.rec) {
+		r := &w.rec
+		if r.Offset < c.start || r.Offset >= c.until || !o.Filter.Keep(r) {
+			continue
+		}
+		number := c.p.printed + w.count + 1 // exact where one worker is at work
+		if o.Limit >= 0 && number > o.Limit {
+			return errFull
+		}
+		o.nullify(r)
+		var err error
+		if w.out, err = o.Format.Append(w.out, c.source, number, r); err != nil {
+			return err
+		}
+		w.count++
+		w.next = r.Offset + 1
+		if len(w.out) >= mostText {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
