@@ -16,11 +16,14 @@ var (
 	positionsManual string
 	//go:embed manual/format.txt
 	formatManual string
+	//go:embed manual/formats.txt
+	formatsManual string
 )
 
 func manuals() []manual {
 	return []manual{
 		{"positions", "7", positionsManual},
+		{"formats", "7", formatsManual},
 		{"format", "5", formatManual},
 	}
 }
