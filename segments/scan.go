@@ -240,8 +240,13 @@ func (s *Scanner) makeRoom(n int64) int64 {
 	if s.once > 0 {
 		ahead = s.once
 	}
-	if s.mode == ScanHeaders && s.last > scanBuffer/4 {
+	switch {
+	case s.last <= scanBuffer/4:
+	case s.mode == ScanHeaders:
 		ahead = scanAheadLarge
+	case s.once == 0:
+		// Fewer large batches that are cut by the buffer's end and have to be moved.
+		ahead = min(4*s.last, scanTrust/2)
 	}
 	room := min(max(n, ahead, int64(len(keep))), s.end-s.pos)
 	buf := s.buf[:0]

@@ -492,3 +492,26 @@ func snapshotDir(t *testing.T, dir string) []byte {
 	}
 	return b.Bytes()
 }
+
+func BenchmarkVerify(b *testing.B) {
+	for name, size := range map[string]int{"100B": 100, "16KiB": 16 << 10, "256KiB": 256 << 10} {
+		b.Run(name, func(b *testing.B) {
+			dir := filepath.Join(b.TempDir(), "orders-0")
+			if err := os.Mkdir(dir, 0o777); err != nil {
+				b.Fatal(err)
+			}
+			var log []byte
+			for off := int64(0); len(log) < 64<<20; off++ {
+				log = append(log, batchOf(b, off, text(size))...)
+			}
+			writeSegment(b, dir, 0, log)
+			b.SetBytes(int64(len(log)))
+			for b.Loop() {
+				_, err := segments.Verify(b.Context(), dir, segments.VerifyOptions{}, func(segments.Finding) error { return nil })
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
