@@ -22,6 +22,7 @@ const (
 type progress struct {
 	e     *Env
 	total int64 // bytes, -1 when not known
+	drawn bool  // on a terminal
 	done  atomic.Int64
 	began time.Time
 	end   chan struct{}
@@ -30,8 +31,11 @@ type progress struct {
 
 // startProgress begins to show progress over total bytes, -1 when not known. The caller
 // calls stop.
-func (e *Env) startProgress(total int64) *progress {
-	p := &progress{e: e, total: total, began: e.Now(), end: make(chan struct{})}
+func (e *Env) startProgress(total int64) *progress { return e.startCounting(total, true) }
+
+// startCounting is startProgress; without drawn it speaks only when SIGUSR1 asks.
+func (e *Env) startCounting(total int64, drawn bool) *progress {
+	p := &progress{e: e, total: total, drawn: drawn, began: e.Now(), end: make(chan struct{})}
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGUSR1)
 	p.ended.Go(func() { p.show(asked) })
@@ -50,7 +54,7 @@ func (p *progress) stop() {
 func (p *progress) show(asked chan os.Signal) {
 	defer signal.Stop(asked)
 	var tick <-chan time.Time
-	if p.e.IsTerminal(p.e.Stderr) && !p.e.global.quiet {
+	if p.drawn && p.e.IsTerminal(p.e.Stderr) && !p.e.global.quiet {
 		t := time.NewTicker(progressPace)
 		defer t.Stop()
 		defer p.e.setStatusLine("")

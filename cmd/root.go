@@ -24,6 +24,7 @@ func constructors() []func(*Env) *cli.Command {
 		newCompletionCommand,
 		newCompleteCommand,
 		newManCommand,
+		newProduceCommand,
 	}
 }
 

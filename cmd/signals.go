@@ -120,7 +120,10 @@ func (e *Env) dieOfBrokenPipe() {
 
 // WatchReader ends the process when the reader of standard output goes away while there
 // is nothing to write. Followers call it once, before they wait.
-func (e *Env) WatchReader() {
+func (e *Env) WatchReader() { e.watchReader(e.dieOfBrokenPipe) }
+
+// watchReader calls gone when the reader of standard output has gone away.
+func (e *Env) watchReader(gone func()) {
 	fd := int32(e.Stdout.Fd())
 	go func() {
 		for {
@@ -132,7 +135,7 @@ func (e *Env) WatchReader() {
 			case r&unix.POLLNVAL != 0:
 				return
 			case r&(unix.POLLERR|unix.POLLHUP) != 0:
-				e.dieOfBrokenPipe()
+				gone()
 				return
 			}
 		}

@@ -53,3 +53,17 @@ func rootDefaults(get func(key string) (value string, ok bool)) (map[string]stri
 	}
 	return values, nil
 }
+
+// DefaultPartitions is how many partitions a new topic of the root has unless its
+// creator says otherwise: num.partitions.
+func (r *Root) DefaultPartitions() (int, error) {
+	d, err := r.defaults()
+	if err != nil {
+		return 0, err
+	}
+	c, err := newConfig(d.values, nil)
+	if err != nil {
+		return 0, err
+	}
+	return int(c.NumPartitions), nil
+}

@@ -64,6 +64,7 @@ func (d *delivery) deliver(c *chunk, e *encoder) {
 		}
 	}
 	d.res.Records = base + first
+	d.o.Progress(int64(len(c.data)))
 	if err == nil && e.failed.err != nil {
 		err = e.failed.err
 		if e.failed.number > 0 {
@@ -151,7 +152,7 @@ func (d *delivery) tell(e *encoder, base, first int64) {
 		} else {
 			d.res.Changed++
 		}
-		d.o.Notice(n.text(d.o.unit(), base+n.number, d.o.Limits.Message))
+		d.o.Notice(n.how, n.text(d.o.unit(), base+n.number, d.o.Limits.Message))
 	}
 }
 

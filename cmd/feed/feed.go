@@ -53,7 +53,7 @@ func run(ctx context.Context, o Options, seq *sequences, h hooks, custom filler)
 	f.d.durable = newDurable(o.Sync, parts, f.interrupt)
 	f.src = source{
 		inputs: o.Inputs, frame: f.frame, line: o.Limits.Line, linger: o.Linger, enough: o.Limits.Batch,
-		wait: waiter{parent: ctx}, millis: func() int64 { return o.Now().UnixMilli() }, custom: custom,
+		wait: waiter{parent: ctx, begun: o.Begun}, millis: func() int64 { return o.Now().UnixMilli() }, custom: custom,
 	}
 	defer f.src.close()
 	if o.Rate > 0 {

@@ -107,8 +107,13 @@ type Options struct {
 	// Flush is called when what was written there shall be seen.
 	Flush func() error
 
-	Now    func() time.Time // nil is the clock
-	Notice func(string)     // one line: a record that was left out or cut
+	Now func() time.Time // nil is the clock
+	// Notice is told of a record that was left out or changed, in one line.
+	Notice func(how Oversize, line string)
+	// Begun is called once when the run begins to wait for input, or has more to do than
+	// a moment's work; Progress for each chunk, with its size.
+	Begun    func()
+	Progress func(n int64)
 }
 
 func (o Options) withDefaults() Options {
@@ -119,7 +124,13 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.Notice == nil {
-		o.Notice = func(string) {}
+		o.Notice = func(Oversize, string) {}
+	}
+	if o.Begun == nil {
+		o.Begun = func() {}
+	}
+	if o.Progress == nil {
+		o.Progress = func(int64) {}
 	}
 	if o.Flush == nil {
 		o.Flush = func() error { return nil }

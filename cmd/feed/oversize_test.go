@@ -19,7 +19,7 @@ func small(o feed.Options, how feed.Oversize) (feed.Options, *[]string) {
 		o.Limits.Line = 2000 // what is longer is not even kept
 	}
 	o.Oversize = how
-	o.Notice = func(s string) { said = append(said, s) }
+	o.Notice = func(_ feed.Oversize, s string) { said = append(said, s) }
 	return o, &said
 }
 

@@ -17,6 +17,7 @@ import (
 // signals, which costs threads.
 type waiter struct {
 	parent context.Context
+	begun  func() // told of the first listen
 
 	mu     sync.Mutex
 	ctx    context.Context // nil before listen
@@ -39,6 +40,7 @@ func (w *waiter) listen() {
 	if w.cause != nil {
 		w.cancel(w.cause)
 	}
+	w.begun()
 }
 
 // interrupt ends a wait, and all later ones. Any goroutine may call it.
