@@ -19,6 +19,7 @@ func constructors() []func(*Env) *cli.Command {
 	return []func(*Env) *cli.Command{
 		newCatCommand,
 		newTailCommand,
+		newTopicCommand,
 		newHelpCommand,
 		newVersionCommand,
 		newCompletionCommand,

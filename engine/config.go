@@ -46,7 +46,8 @@ type Config struct {
 	NumPartitions int64 // of a topic that is created without a number; root-wide
 	RootMaxBytes  int64 // -1: off; root-wide
 
-	set map[string]string // normalised values that were set for the topic
+	set      map[string]string // normalised values that were set for the topic
+	defaults map[string]string // and those of the root
 }
 
 // Set returns what was set for the topic itself, normalised. The map is the caller's.
@@ -126,7 +127,7 @@ func parseConfigs(in map[string]string) (map[string]string, error) {
 // of its root. Names in set that this program does not know are kept in it and have no
 // effect: a newer klog put them there.
 func newConfig(defaults, set map[string]string) (*Config, error) {
-	c := &Config{set: set}
+	c := &Config{set: set, defaults: defaults}
 	for i := range configDefs {
 		d := &configDefs[i]
 		v, ok := set[d.name]
@@ -186,4 +187,16 @@ func (e *ConfigError) Unwrap() error { return ErrInvalid }
 
 func unknownConfig(name string) error {
 	return &ConfigError{Name: name, Near: nearest(name, ConfigNames())}
+}
+
+// Source says where the effective value of a config comes from: "topic", "root" (its
+// server.properties) or "default".
+func (c *Config) Source(name string) string {
+	if _, ok := c.set[name]; ok {
+		return "topic"
+	}
+	if _, ok := c.defaults[name]; ok {
+		return "root"
+	}
+	return "default"
 }
