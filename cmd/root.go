@@ -17,9 +17,9 @@ import (
 // with a function newXCommand, its flags in an options struct, and runX.
 func constructors() []func(*Env) *cli.Command {
 	return []func(*Env) *cli.Command{
+		newTopicCommand,
 		newCatCommand,
 		newTailCommand,
-		newTopicCommand,
 		newHelpCommand,
 		newVersionCommand,
 		newCompletionCommand,
