@@ -18,6 +18,7 @@ import (
 func constructors() []func(*Env) *cli.Command {
 	return []func(*Env) *cli.Command{
 		newTopicCommand,
+		newProduceCommand,
 		newCatCommand,
 		newTailCommand,
 		newHelpCommand,
@@ -25,7 +26,6 @@ func constructors() []func(*Env) *cli.Command {
 		newCompletionCommand,
 		newCompleteCommand,
 		newManCommand,
-		newProduceCommand,
 	}
 }
 
