@@ -31,8 +31,10 @@ func layer(name string) int {
 
 // heavy are packages that cost every start of klog too much.
 func heavy() []string {
-	return []string{"net/http", "crypto/tls", "net", "log/slog", "html/template", "go/ast", "testing",
-		"github.com/twmb/franz-go/pkg/kgo", "github.com/russross/blackfriday/v2", "github.com/cpuguy83/go-md2man/v2/md2man"}
+	return []string{
+		"net/http", "crypto/tls", "net", "log/slog", "html/template", "go/ast", "testing",
+		"github.com/twmb/franz-go/pkg/kgo", "github.com/russross/blackfriday/v2", "github.com/cpuguy83/go-md2man/v2/md2man",
+	}
 }
 
 type listedPackage struct {
