@@ -12,6 +12,7 @@ func newCatCommand(e *Env) *cli.Command {
 	o := newReadOptions()
 	return &cli.Command{
 		Name:      "cat",
+		Category:  categoryRecords,
 		Usage:     "print a range of a topic's records",
 		ArgsUsage: "TOPIC",
 		Description: `Prints records to standard output: everything up to the end as it is when the

@@ -23,6 +23,7 @@ func constructors() []func(*Env) *cli.Command {
 		newTailCommand,
 		newHelpCommand,
 		newVersionCommand,
+		newLocksCommand,
 		newCompletionCommand,
 		newCompleteCommand,
 		newManCommand,

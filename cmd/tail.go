@@ -17,6 +17,7 @@ func newTailCommand(e *Env) *cli.Command {
 	o := newReadOptions()
 	return &cli.Command{
 		Name:      "tail",
+		Category:  categoryRecords,
 		Usage:     "print a topic's last records, and follow what arrives",
 		ArgsUsage: "TOPIC",
 		Description: `Prints the last 10 records, or as many as -n says, that pass the filters; with -f it

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -131,35 +132,43 @@ func pidNamespace() string {
 	return strings.TrimSuffix(strings.TrimPrefix(s, "pid:["), "]")
 }
 
-// kernelLocks lists who holds and who waits for a flock on the file with that device
-// and inode, from /proc/locks (proc(5)). It is empty where the system has no such file.
-func kernelLocks(dev, ino uint64) []LockUser {
+// Types of locks in /proc/locks.
+const (
+	flockType = "FLOCK" // klog's
+	posixType = "POSIX" // Kafka's
+)
+
+// lockKey is a file and a type of lock in the words of /proc/locks.
+func lockKey(kind string, dev, ino uint64) string {
+	return fmt.Sprintf("%s %02x:%02x:%d", kind, major(dev), minor(dev), ino)
+}
+
+// lockTable is all of /proc/locks by lockKey. It is empty where there is no such file.
+func lockTable() map[string][]LockUser {
 	f, err := os.Open("/proc/locks")
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	want := fmt.Sprintf("%02x:%02x:%d", major(dev), minor(dev), ino)
-	var hs []LockUser
+	table := map[string][]LockUser{}
 	for sc := bufio.NewScanner(f); sc.Scan(); {
 		fs := strings.Fields(sc.Text())
 		waiting := len(fs) > 1 && fs[1] == "->"
 		if waiting {
 			fs = fs[1:]
 		}
-		if len(fs) < 6 || fs[1] != "FLOCK" || fs[5] != want {
+		if len(fs) < 6 {
 			continue
 		}
 		h := LockUser{Waiting: waiting}
 		h.PID, _ = strconv.Atoi(fs[4])
-		if h.PID > 0 {
-			h.Command = commandOf(h.PID)
-		} else {
+		if h.PID <= 0 {
 			h.PID, h.Foreign = 0, true
 		}
-		hs = append(hs, h)
+		key := fs[1] + " " + fs[5]
+		table[key] = append(table[key], h)
 	}
-	return hs
+	return table
 }
 
 // commandOf is the command line of a process on this host, "" when it cannot be read.
@@ -179,25 +188,31 @@ func minor(dev uint64) uint64 { return dev&0xff | dev>>12&^uint64(0xff) }
 // kernel where it tells, completed by what the file itself says, marked LastKnown.
 // It takes no lock.
 func LockUsers(path string) ([]LockUser, error) {
+	return lockUsers(lockTable(), flockType, path)
+}
+
+// lockUsers is LockUsers with the kernel's table read before.
+func lockUsers(table map[string][]LockUser, kind, path string) ([]LockUser, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	var hs []LockUser
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		hs = kernelLocks(uint64(sys.Dev), sys.Ino)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return hs, nil
-	}
-	known, ns, ok := parseHolderLine(b)
+	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
-		return hs, nil
+		return nil, nil
 	}
+	hs := slices.Clone(table[lockKey(kind, uint64(sys.Dev), sys.Ino)])
+	if len(hs) == 0 {
+		return nil, nil
+	}
+	b, _ := os.ReadFile(path) // what it says only completes what the kernel says
+	known, ns, ok := parseHolderLine(b)
 	for i := range hs {
+		if hs[i].PID > 0 {
+			hs[i].Command = commandOf(hs[i].PID)
+		}
 		switch {
-		case hs[i].Waiting:
+		case !ok || hs[i].Waiting:
 		case hs[i].Foreign:
 			hs[i].PID, hs[i].Host, hs[i].Command, hs[i].Since = known.PID, known.Host, known.Command, known.Since
 			hs[i].Foreign = ns != pidNamespace()

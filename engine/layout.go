@@ -19,6 +19,7 @@ const (
 	metaFileName    = "meta.properties"   // Kafka's
 	tempSuffix      = ".tmp"              // of what vfs.WriteFile has not finished
 	kafkaLockName   = ".lock"             // Kafka's: held while a broker runs
+	followDirName   = "follow"            // one directory or file a followed file
 	stagePrefix     = ".klog-new."        // directory in the root where partitions are built
 )
 
