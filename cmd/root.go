@@ -21,6 +21,7 @@ func constructors() []func(*Env) *cli.Command {
 		newProduceCommand,
 		newCatCommand,
 		newTailCommand,
+		newBenchCommand,
 		newHelpCommand,
 		newVersionCommand,
 		newLocksCommand,
