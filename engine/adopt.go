@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
@@ -197,8 +198,9 @@ func (r *Root) adopt(ctx context.Context, a *adoption, o AdoptOptions) (Adopted,
 	if out.Empty, err = r.fillStage(ctx, a, e, in, o); err != nil {
 		return Adopted{}, errors.Join(err, staged.drop())
 	}
-	if err := r.commitAdoption(ctx, a, e, in); err != nil {
-		if in.Version == 0 { // not begun
+	begun, err := r.commitAdoption(ctx, a, e, in)
+	if err != nil {
+		if !begun {
 			err = errors.Join(err, staged.drop())
 		}
 		return Adopted{}, err
@@ -207,31 +209,32 @@ func (r *Root) adopt(ctx context.Context, a *adoption, o AdoptOptions) (Adopted,
 	return out, err
 }
 
-// commitAdoption makes the topic of what lies ready.
-func (r *Root) commitAdoption(ctx context.Context, a *adoption, e *entry, in *intent) error {
+// commitAdoption makes the topic of what lies ready. Once it has begun, whoever comes
+// next finishes it.
+func (r *Root) commitAdoption(ctx context.Context, a *adoption, e *entry, in *intent) (begun bool, err error) {
 	unlock, err := r.change(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unlock()
 	if _, err := r.settle(ctx, a.name, a.from); err != nil {
-		return err
+		return false, err
 	}
 	if err := r.checkAdoptable(a); err != nil {
-		return err
+		return false, err
 	}
 	if err := r.waitForWriters(ctx, a); err != nil {
-		return err
+		return false, err
 	}
 	b, err := e.encode()
 	if err != nil {
-		return err
+		return false, err
 	}
 	in.Entry = json.RawMessage(b)
 	if err := r.begin(in); err != nil {
-		return err
+		return false, err
 	}
-	return r.finishAdopt(ctx, in)
+	return true, r.finishAdopt(ctx, in, r.o.timeout(lockWait))
 }
 
 // waitForWriters finds out whether some writer holds a directory that is to be renamed,
@@ -241,7 +244,7 @@ func (r *Root) waitForWriters(ctx context.Context, a *adoption) error {
 		return nil
 	}
 	for _, dir := range a.dirs {
-		unlock, err := r.lockPartition(ctx, dir)
+		unlock, err := r.lockPartition(ctx, dir, r.o.timeout(lockWait))
 		if err != nil {
 			return err
 		}
@@ -368,13 +371,13 @@ func (r *Root) relative(path string) (string, error) {
 
 // finishAdopt does what of an adoption is not done yet. Each partition gets its name, its
 // id and a clean state of klog's under its lock; then come checkpoints, entry, intent.
-func (r *Root) finishAdopt(ctx context.Context, in *intent) error {
+func (r *Root) finishAdopt(ctx context.Context, in *intent, wait time.Duration) error {
 	id, err := ParseTopicID(in.ID)
 	if err != nil {
 		return err
 	}
 	for i, n := range in.Partitions {
-		if err := r.adoptPartition(ctx, r.path(in.Sources[i]), r.partitionPath(in.Topic, n), id); err != nil {
+		if err := r.adoptPartition(ctx, r.path(in.Sources[i]), r.partitionPath(in.Topic, n), id, wait); err != nil {
 			return err
 		}
 	}
@@ -395,11 +398,11 @@ func (r *Root) finishAdopt(ctx context.Context, in *intent) error {
 	return r.finishNaming(in, in.Topic, in.Topic)
 }
 
-func (r *Root) adoptPartition(ctx context.Context, from, to string, id TopicID) error {
+func (r *Root) adoptPartition(ctx context.Context, from, to string, id TopicID, wait time.Duration) error {
 	if from != to {
 		_, err := r.fs.Lstat(from)
 		if err == nil {
-			unlock, err := r.lockPartition(ctx, from)
+			unlock, err := r.lockPartition(ctx, from, wait)
 			if err != nil {
 				return err
 			}
@@ -412,7 +415,7 @@ func (r *Root) adoptPartition(ctx context.Context, from, to string, id TopicID) 
 			return err
 		}
 	}
-	unlock, err := r.lockPartition(ctx, to)
+	unlock, err := r.lockPartition(ctx, to, wait)
 	if err != nil {
 		return err
 	}

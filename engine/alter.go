@@ -45,7 +45,7 @@ func (r *Root) AlterTopic(ctx context.Context, name string, a Alteration) (*Topi
 	if err != nil {
 		return nil, err
 	}
-	if err := r.alter(t, e); err != nil {
+	if err := r.alter(ctx, t, e); err != nil {
 		return nil, fmt.Errorf("alter topic %s: %w", name, err)
 	}
 	return r.Topic(name)
@@ -97,7 +97,7 @@ func (r *Root) altered(t *Topic, partitions int, set map[string]string, unset []
 
 // alter makes e the topic's entry, and before that the partitions it lacks: killed in
 // between, settleGrow takes them away again.
-func (r *Root) alter(t *Topic, e *entry) error {
+func (r *Root) alter(ctx context.Context, t *Topic, e *entry) error {
 	here := map[int32]bool{}
 	for _, n := range t.Numbers() {
 		here[n] = true
@@ -124,7 +124,7 @@ func (r *Root) alter(t *Topic, e *entry) error {
 	if err := r.begin(in); err != nil {
 		return err
 	}
-	if err = r.addPartitions(in, t.name, e.id); err == nil {
+	if err = r.addPartitions(ctx, in, t.name, e.id); err == nil {
 		err = r.writeEntry(t.name, e)
 	}
 	if err != nil {

@@ -43,7 +43,7 @@ func (r *Root) CreateTopic(ctx context.Context, name string, spec TopicSpec) (*T
 	if err := r.checkFree(name); err != nil {
 		return nil, err
 	}
-	if err := r.create(name, e); err != nil {
+	if err := r.create(ctx, name, e); err != nil {
 		return nil, fmt.Errorf("create topic %s: %w", name, err)
 	}
 	return r.Topic(name)
@@ -152,7 +152,7 @@ func (r *Root) checkFree(name string, but ...string) error {
 //  5. the intent goes
 //
 // each synced before the next. Killed before 4, settleCreate undoes it.
-func (r *Root) create(name string, e *entry) error {
+func (r *Root) create(ctx context.Context, name string, e *entry) error {
 	b, err := e.encode()
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (r *Root) create(name string, e *entry) error {
 		return err
 	}
 	if err = r.setTopicCheckpoints(name, nil); err == nil {
-		err = r.addPartitions(in, name, e.id)
+		err = r.addPartitions(ctx, in, name, e.id)
 	}
 	if err == nil {
 		err = r.writeEntry(name, e)
@@ -205,12 +205,15 @@ func (r *Root) settleCreate(in *intent) (finished bool, err error) {
 }
 
 // addPartitions makes the intent's partitions and gives them their names in the root.
-func (r *Root) addPartitions(in *intent, topic string, id TopicID) error {
+func (r *Root) addPartitions(ctx context.Context, in *intent, topic string, id TopicID) error {
 	stage := r.stagePath(in.name)
 	if err := vfs.Mkdir(r.fs, stage); err != nil {
 		return err
 	}
 	for _, n := range in.Partitions {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := r.makePartition(stage+"/"+segments.PartitionDir(topic, n), id); err != nil {
 			return err
 		}

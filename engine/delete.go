@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"syscall"
+	"time"
 
 	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
@@ -27,7 +29,7 @@ func (r *Root) DeleteTopic(ctx context.Context, name string, now bool) (DeletedT
 	if now {
 		_, err = r.purge(ctx, func(other *trashRecord) bool { return other.name == rec.name })
 	}
-	return rec.deleted(), err
+	return rec.described(), err
 }
 
 func (r *Root) moveToTrash(ctx context.Context, name string, now bool) (*trashRecord, error) {
@@ -55,9 +57,15 @@ func (r *Root) moveToTrash(ctx context.Context, name string, now bool) (*trashRe
 		return nil, fmt.Errorf("delete topic %s: %w", name, err)
 	}
 	if err := r.begin(in); err != nil {
-		return nil, fmt.Errorf("delete topic %s: %w", name, err)
+		if now && noSpace(err) {
+			err = r.deleteOnFullDisk(ctx, in)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("delete topic %s: %w", name, err)
+		}
+		return in.Trash, nil
 	}
-	if err := r.finishDelete(ctx, in); err != nil {
+	if err := r.finishDelete(ctx, in, r.o.timeout(lockWait)); err != nil {
 		err = errors.Join(err, r.undoDelete(in))
 		return nil, fmt.Errorf("delete topic %s: %w", name, err)
 	}
@@ -104,7 +112,7 @@ func (r *Root) deletion(t *Topic, now bool) (*intent, error) {
 // that brings it back; the entry goes, and with it the topic; the directories, each under
 // its partition's lock, so that no append is acknowledged into a directory that has
 // moved; the checkpoints; the intent.
-func (r *Root) finishDelete(ctx context.Context, in *intent) error {
+func (r *Root) finishDelete(ctx context.Context, in *intent, wait time.Duration) error {
 	rec := in.Trash
 	rec.name = in.name
 	if err := r.writeTrash(rec); err != nil {
@@ -114,7 +122,7 @@ func (r *Root) finishDelete(ctx context.Context, in *intent) error {
 		return err
 	}
 	for i, n := range in.Partitions {
-		if err := r.movePartition(ctx, r.partitionPath(in.Topic, n), r.path(rec.Dirs[i]), in.ID); err != nil {
+		if err := r.movePartition(ctx, r.partitionPath(in.Topic, n), r.path(rec.Dirs[i]), in.ID, wait); err != nil {
 			return err
 		}
 	}
@@ -125,6 +133,29 @@ func (r *Root) finishDelete(ctx context.Context, in *intent) error {
 		return err
 	}
 	return r.end(in)
+}
+
+// deleteOnFullDisk removes a topic for good where no space is left to write down that it
+// is being done: it needs no new block. Killed in the middle, it leaves directories that
+// are in the trash without a record, or still a topic's, and can be deleted again.
+func (r *Root) deleteOnFullDisk(ctx context.Context, in *intent) error {
+	for i, n := range in.Partitions {
+		if err := r.movePartition(ctx, r.partitionPath(in.Topic, n), r.path(in.Trash.Dirs[i]), in.ID, r.o.timeout(lockWait)); err != nil {
+			return errors.Join(err, r.restorePartitions(in))
+		}
+	}
+	if err := r.removeEntry(in.Topic); err != nil {
+		return err
+	}
+	if err := r.removeDirs(in.Trash); err != nil {
+		return err
+	}
+	return r.setTopicCheckpoints(in.Topic, nil)
+}
+
+// noSpace reports whether err says that the disk or a quota is full.
+func noSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // undoDelete brings back what a deletion that cannot go on has moved. No lock is needed:
@@ -139,7 +170,7 @@ func (r *Root) undoDelete(in *intent) error {
 
 // movePartition renames a partition's directory under its append lock. One that is not
 // there, or belongs to another topic, was moved before.
-func (r *Root) movePartition(ctx context.Context, from, to, id string) error {
+func (r *Root) movePartition(ctx context.Context, from, to, id string, wait time.Duration) error {
 	has, err := readPartitionID(r.fs, from)
 	if err != nil {
 		return err
@@ -150,7 +181,7 @@ func (r *Root) movePartition(ctx context.Context, from, to, id string) error {
 	if id != "" && !has.IsZero() && has.String() != id {
 		return nil
 	}
-	unlock, err := r.lockPartition(ctx, from)
+	unlock, err := r.lockPartition(ctx, from, wait)
 	if err != nil {
 		return err
 	}
@@ -160,14 +191,14 @@ func (r *Root) movePartition(ctx context.Context, from, to, id string) error {
 
 // lockPartition takes the append lock of the partition in dir. A link that leads nowhere
 // has none.
-func (r *Root) lockPartition(ctx context.Context, dir string) (unlock func(), err error) {
+func (r *Root) lockPartition(ctx context.Context, dir string, wait time.Duration) (unlock func(), err error) {
 	if _, err := r.fs.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil
 	}
 	if err := vfs.MkdirAll(r.fs, dir+"/"+stateDir); err != nil {
 		return nil, err
 	}
-	return r.lock(ctx, dir+"/"+stateDir+"/"+lockFileName, r.o.timeout(lockWait))
+	return r.lock(ctx, dir+"/"+stateDir+"/"+lockFileName, wait)
 }
 
 // UndeleteTopic brings back the newest deleted topic of that name, with its id, config

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
@@ -110,6 +111,9 @@ func (r *Root) begin(in *intent) error {
 		return err
 	}
 	if err := vfs.WriteFile(r.fs, r.intentPath(in.name), append(b, '\n')); err != nil {
+		// It may be there, if only its name could not be made durable: then nobody
+		// shall find it and do what is reported as not done.
+		_ = r.fs.Remove(r.intentPath(in.name))
 		return fmt.Errorf("record what is to be done: %w", err)
 	}
 	return nil
@@ -193,8 +197,12 @@ func (r *Root) settle(ctx context.Context, topics ...string) (done []*intent, er
 		return nil, err
 	}
 	for _, in := range all {
-		finished, err := r.settleOne(ctx, in)
-		mine := slices.ContainsFunc(in.topics(), func(t string) bool { return slices.Contains(topics, t) }) || slices.Contains(topics, in.Topic)
+		mine := slices.ContainsFunc(append(in.topics(), in.Topic), func(t string) bool { return slices.Contains(topics, t) })
+		wait := time.Duration(1) // as good as not at all
+		if mine {
+			wait = r.o.timeout(lockWait)
+		}
+		finished, err := r.settleOne(ctx, in, wait)
 		if err != nil && mine {
 			return done, fmt.Errorf("finish the interrupted %s of topic %s: %w", in.Op, in.Topic, err)
 		}
@@ -221,7 +229,7 @@ func (r *Root) sweepIntents() error {
 	return nil
 }
 
-func (r *Root) settleOne(ctx context.Context, in *intent) (finished bool, err error) {
+func (r *Root) settleOne(ctx context.Context, in *intent, wait time.Duration) (finished bool, err error) {
 	if in.Version > intentVersion {
 		return false, &TooNewError{Path: r.intentPath(in.name), Need: in.Version}
 	}
@@ -231,13 +239,13 @@ func (r *Root) settleOne(ctx context.Context, in *intent) (finished bool, err er
 	case opGrow:
 		return r.settleGrow(in)
 	case opDelete:
-		return true, r.finishDelete(ctx, in)
+		return true, r.finishDelete(ctx, in, wait)
 	case opUndelete:
 		return true, r.finishUndelete(in)
 	case opRename:
-		return true, r.finishRename(ctx, in)
+		return true, r.finishRename(ctx, in, wait)
 	case opAdopt:
-		return true, r.finishAdopt(ctx, in)
+		return true, r.finishAdopt(ctx, in, wait)
 	case opStage:
 		return false, r.undoStage(in)
 	}

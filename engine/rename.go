@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/klog-project/klog/segments/vfs"
 )
@@ -52,7 +53,7 @@ func (r *Root) RenameTopic(ctx context.Context, name, to string) (*Topic, error)
 	if err := r.begin(in); err != nil {
 		return nil, fmt.Errorf("rename topic %s: %w", name, err)
 	}
-	if err := r.finishRename(ctx, in); err != nil {
+	if err := r.finishRename(ctx, in, r.o.timeout(lockWait)); err != nil {
 		err = errors.Join(err, r.undoRename(in))
 		return nil, fmt.Errorf("rename topic %s: %w", name, err)
 	}
@@ -60,12 +61,12 @@ func (r *Root) RenameTopic(ctx context.Context, name, to string) (*Topic, error)
 }
 
 // finishRename does what of a rename is not done yet.
-func (r *Root) finishRename(ctx context.Context, in *intent) error {
+func (r *Root) finishRename(ctx context.Context, in *intent, wait time.Duration) error {
 	if err := r.removeEntry(in.Topic); err != nil {
 		return err
 	}
 	for _, n := range in.Partitions {
-		if err := r.movePartition(ctx, r.partitionPath(in.Topic, n), r.partitionPath(in.To, n), in.ID); err != nil {
+		if err := r.movePartition(ctx, r.partitionPath(in.Topic, n), r.partitionPath(in.To, n), in.ID, wait); err != nil {
 			return err
 		}
 	}
@@ -80,7 +81,7 @@ func (r *Root) undoRename(in *intent) error {
 	}
 	for _, n := range in.Partitions {
 		// No entry tells of the new name, so nobody writes there.
-		if err := r.movePartition(context.Background(), r.partitionPath(in.To, n), r.partitionPath(in.Topic, n), in.ID); err != nil {
+		if err := r.movePartition(context.Background(), r.partitionPath(in.To, n), r.partitionPath(in.Topic, n), in.ID, r.o.timeout(lockWait)); err != nil {
 			return err
 		}
 	}

@@ -21,18 +21,14 @@ func (r *Root) lockRoot(ctx context.Context) (unlock func(), err error) {
 }
 
 // lock takes the lock file at path, waiting at most timeout, or without limit where it is
-// less than 0. A wait is told after a second and then once a minute.
+// less than 0. One that is free is taken however short the timeout is.
 func (r *Root) lock(ctx context.Context, path string, timeout time.Duration) (unlock func(), err error) {
-	if timeout >= 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errLockTimeout)
-		defer cancel()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	quiet := tellWait(func() { r.o.notice(fmt.Sprintf("waiting for %s, held by %s", path, holderOf(path))) })
-	held, err := vfs.Lock(ctx, r.fs, path)
-	quiet()
-	if errors.Is(err, errLockTimeout) {
-		return nil, &LockedError{Path: path, Waited: timeout, Holder: holderOf(path)}
+	held, err := vfs.TryLock(r.fs, path)
+	if errors.Is(err, vfs.ErrLocked) {
+		held, err = r.waitFor(ctx, path, timeout)
 	}
 	if err != nil {
 		return nil, err
@@ -42,6 +38,23 @@ func (r *Root) lock(ctx context.Context, path string, timeout time.Duration) (un
 		_ = f.Close()
 	}
 	return func() { _ = held.Unlock() }, nil
+}
+
+// waitFor waits for a lock that somebody holds. The wait is told after a second and then
+// once a minute.
+func (r *Root) waitFor(ctx context.Context, path string, timeout time.Duration) (*vfs.Held, error) {
+	if timeout >= 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errLockTimeout)
+		defer cancel()
+	}
+	quiet := tellWait(func() { r.o.notice(fmt.Sprintf("waiting for %s, held by %s", path, holderOf(path))) })
+	defer quiet()
+	held, err := vfs.Lock(ctx, r.fs, path)
+	if errors.Is(err, errLockTimeout) {
+		return nil, &LockedError{Path: path, Waited: timeout, Holder: holderOf(path)}
+	}
+	return held, err
 }
 
 // isLocked reports whether err says that a lock was not obtained in time.

@@ -51,8 +51,6 @@ type DeletedTopic struct {
 	// a topic that Kafka deleted or whose .klog was lost: such a one is never removed
 	// by itself.
 	RemoveAt time.Time
-
-	trash string // HEX
 }
 
 // check looks at what becomes part of a path.
@@ -77,10 +75,14 @@ func (rec *trashRecord) rawID() (id [16]byte) {
 	return id
 }
 
-func (rec *trashRecord) deleted() DeletedTopic {
+// described is what the record says, for others.
+func (rec *trashRecord) described() DeletedTopic {
 	id, _ := ParseTopicID(rec.ID)
-	return DeletedTopic{Name: rec.Topic, ID: id, Partitions: len(rec.Partitions), Bytes: rec.Bytes,
-		DeletedAt: time.UnixMilli(rec.DeletedAt), RemoveAt: time.UnixMilli(rec.RemoveAt), trash: rec.name}
+	d := DeletedTopic{Name: rec.Topic, ID: id, Partitions: len(rec.Partitions), Bytes: rec.Bytes}
+	if rec.DeletedAt != 0 {
+		d.DeletedAt, d.RemoveAt = time.UnixMilli(rec.DeletedAt), time.UnixMilli(rec.RemoveAt)
+	}
+	return d
 }
 
 func (r *Root) trashPath(name string) string { return r.statePath(trashDirName, name) }
@@ -163,10 +165,7 @@ func (r *Root) DeletedTopics(ctx context.Context) ([]DeletedTopic, error) {
 	}
 	all := make([]DeletedTopic, len(recs))
 	for i, rec := range recs {
-		all[i] = rec.deleted()
-		if rec.DeletedAt == 0 {
-			all[i].DeletedAt, all[i].RemoveAt = time.Time{}, time.Time{}
-		}
+		all[i] = rec.described()
 	}
 	return all, nil
 }
@@ -252,10 +251,32 @@ func (r *Root) PurgeTrash(ctx context.Context, now time.Time) ([]DeletedTopic, e
 	return r.purge(ctx, func(rec *trashRecord) bool { return rec.RemoveAt <= now.UnixMilli() })
 }
 
-// RemoveDeleted removes for good all deleted topics of that name, whatever their age. It
-// returns what went.
+// RemoveDeleted removes for good all deleted topics of that name, whatever their age,
+// also those that only directories tell of. It returns what went.
 func (r *Root) RemoveDeleted(ctx context.Context, name string) ([]DeletedTopic, error) {
-	return r.purge(ctx, func(rec *trashRecord) bool { return rec.Topic == name })
+	gone, err := r.purge(ctx, func(rec *trashRecord) bool { return rec.Topic == name })
+	if err != nil {
+		return gone, err
+	}
+	unlock, err := r.change(ctx)
+	if err != nil {
+		return gone, err
+	}
+	defer unlock()
+	recs, err := r.deleted()
+	if err != nil {
+		return gone, err
+	}
+	for _, rec := range recs {
+		if rec.Topic != name || rec.DeletedAt != 0 {
+			continue
+		}
+		if err := r.removeDirs(rec); err != nil {
+			return gone, fmt.Errorf("remove deleted topic %s: %w", name, err)
+		}
+		gone = append(gone, rec.described())
+	}
+	return gone, nil
 }
 
 func (r *Root) purge(ctx context.Context, due func(*trashRecord) bool) ([]DeletedTopic, error) {
@@ -271,7 +292,7 @@ func (r *Root) purge(ctx context.Context, due func(*trashRecord) bool) ([]Delete
 		if err := r.removeDeleted(rec); err != nil {
 			return gone, fmt.Errorf("remove deleted topic %s: %w", rec.Topic, err)
 		}
-		gone = append(gone, rec.deleted())
+		gone = append(gone, rec.described())
 	}
 	return gone, nil
 }
@@ -309,15 +330,20 @@ func (r *Root) markPurged(ctx context.Context, due func(*trashRecord) bool) ([]*
 // removeDeleted removes the directories of a marked record, then the record. Two
 // processes may be at it.
 func (r *Root) removeDeleted(rec *trashRecord) error {
+	if err := r.removeDirs(rec); err != nil {
+		return err
+	}
+	return r.removeTrashRecord(rec.name + purgeSuffix)
+}
+
+// removeDirs removes the directories of a deleted topic.
+func (r *Root) removeDirs(rec *trashRecord) error {
 	for _, dir := range rec.Dirs {
 		if err := r.removePartition(r.path(dir)); err != nil {
 			return err
 		}
 	}
-	if err := r.fs.SyncDir(r.dir); err != nil {
-		return err
-	}
-	return r.removeTrashRecord(rec.name + purgeSuffix)
+	return r.fs.SyncDir(r.dir)
 }
 
 // removePartition removes a partition's files, then its directory. What neither klog nor
