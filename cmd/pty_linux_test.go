@@ -106,21 +106,72 @@ func (x *terminal) press(s string) {
 	}
 }
 
-func TestLoopOverKlogEndsOnCtrlC(t *testing.T) {
+// loop is a shell loop over a program of this binary, as somebody would type it.
+func loop(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash")
 	}
-	klog := program(t, "test-wait")
-	c := exec.CommandContext(t.Context(), bash, "-c", `for i in 1 2 3; do (exec -a test-wait "$0"); echo "round $i: $?"; done; echo the loop is over`, klog.Path)
-	x := onTerminal(t, c)
-	x.await("ready\n")
-	x.press("\x03")
+	script := `for i in 1 2 3; do (exec -a "$0" "$@"); echo "round $i: $?"; done; echo the loop is over`
+	return exec.CommandContext(t.Context(), bash, append([]string{"-c", script, name, program(t, name).Path}, args...)...)
+}
+
+// wantLoopEnded wants the shell of a loop to have died of SIGINT in the first round.
+func wantLoopEnded(t *testing.T, c *exec.Cmd, x *terminal) {
+	t.Helper()
 	if got := ended(t, c); got != 130 {
 		t.Errorf("the shell ended with %d, want 130", got)
 	}
 	if s := x.text(); strings.Contains(s, "round") || strings.Contains(s, "over") {
 		t.Errorf("the loop went on: %q", s)
+	}
+}
+
+func TestLoopOverAWaitEndsOnCtrlC(t *testing.T) {
+	c := loop(t, "test-wait")
+	x := onTerminal(t, c)
+	x.await("ready\n")
+	x.press("\x03")
+	wantLoopEnded(t, c, x)
+}
+
+func TestLoopOverTailEndsOnCtrlC(t *testing.T) {
+	root := t.TempDir()
+	produce(t, root, "t", "ready\n")
+	c := loop(t, "klog", "-R", root, "tail", "-f", "t")
+	x := onTerminal(t, c)
+	x.await("ready\n")
+	x.press("\x03")
+	wantLoopEnded(t, c, x)
+}
+
+func TestLoopOverProduceEndsOnCtrlC(t *testing.T) {
+	root := t.TempDir()
+	c := loop(t, "klog", "-R", root, "produce", "t")
+	x := onTerminal(t, c)
+	x.press("typed\n")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		out, _ := program(t, "klog", "-R", root, "cat", "t").Output()
+		if string(out) == "typed\n" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("what was typed is not in the log: %q", out)
+		}
+	}
+	x.press("\x03")
+	wantLoopEnded(t, c, x)
+	x.await("1 record")
+}
+
+// produce appends lines to a topic.
+func produce(t *testing.T, root, topic, lines string) {
+	t.Helper()
+	c := program(t, "klog", "-R", root, "produce", topic)
+	c.Stdin = strings.NewReader(lines)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/klog-project/klog/cmd"
@@ -39,7 +40,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Setup:               scriptEnv,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "same": same},
 		Condition:           condition,
 		UpdateScripts:       os.Getenv("KLOG_UPDATE") != "",
 		RequireUniqueNames:  true,
@@ -102,5 +103,25 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("status %d, want %d", got, want)
+	}
+}
+
+// same runs klog once with each of its arguments, which are split at blanks, and wants
+// the same output from all: same 'tail -n 2 orders' 'tail orders -n2'. The output is
+// there to compare afterwards.
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: same 'ARG...' ...")
+	}
+	first := ""
+	for i, words := range args {
+		ts.Check(ts.Exec("klog", strings.Fields(words)...))
+		got := ts.ReadFile("stdout")
+		if i == 0 {
+			first = got
+		}
+		if got != first {
+			ts.Fatalf("klog %s prints other things than klog %s", words, args[0])
+		}
 	}
 }
