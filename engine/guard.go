@@ -16,9 +16,9 @@ func (r *Root) checkShared() error {
 		return err
 	}
 	r.shared = true
-	_, err = r.fs.Stat(r.statePath(sharedFileName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return &SharedFSError{Dir: r.dir, FS: t.Name}
+	allowed, err := SharedAllowed(r.fs, r.dir, t.Name)
+	if err == nil && !allowed {
+		err = &SharedFSError{Dir: r.dir, FS: t.Name}
 	}
 	return err
 }

@@ -620,7 +620,7 @@ func TestSharedFileSystemRefusesWriters(t *testing.T) {
 	if _, err := engine.CreateOn(r.Dir(), "nfs"); !errors.Is(err, engine.ErrSharedFS) {
 		t.Errorf("root: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(r.Dir(), ".klog", "shared"), []byte("{}"), 0o660); err != nil {
+	if err := os.WriteFile(filepath.Join(r.Dir(), ".klog", "shared"), []byte("file.systems=nfs\n"), 0o660); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := engine.CreateOn(r.Dir(), "nfs"); err != nil {

@@ -12,6 +12,9 @@ import (
 // killed writer left is used up by the next one instead of piling up.
 const tempSuffix = ".tmp"
 
+// leastRead is how much of a file ReadFile reads at least.
+const leastRead = 512
+
 // WriteFile puts data at name, whole or not at all: it is written to name.tmp beside
 // it, synced, renamed into place, and the directory synced. A file that is replaced
 // keeps its owner and mode, a new one inherits as with OpenOrCreate. Before the
@@ -105,8 +108,9 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One byte more than it is long shows the end in the same read.
-	buf := make([]byte, fi.Size()+1)
+	// One byte more than it is long shows the end in the same read. Files of /proc say
+	// that they are empty, and must be read at once.
+	buf := make([]byte, max(fi.Size()+1, leastRead))
 	n := 0
 	for {
 		m, err := f.ReadAt(buf[n:], int64(n))

@@ -1,0 +1,353 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// How often the trials with another process are made.
+const (
+	appendRounds  = 50
+	renameRounds  = 300
+	replaceRounds = 10
+	createRounds  = 10
+)
+
+// pair is Doctor together with another process.
+type pair struct {
+	*doctor
+	start  func(context.Context) (*Helper, error)
+	dir    string // Doctor's directory as the other process sees it
+	with   string
+	other  *caller
+	marker string // makes the names of files this pair's own
+}
+
+// examineWith looks at what shows only between two processes. The error is for a process
+// that could not be started; one that hangs or ends fails the trial it is in.
+func (d *doctor) examineWith(ctx context.Context, start func(context.Context) (*Helper, error), dir, with string) error {
+	p := &pair{doctor: d, start: start, dir: dir, with: with, marker: "one-"}
+	if with != "" {
+		p.marker = "two-"
+	}
+	if err := p.begin(ctx); err != nil {
+		return err
+	}
+	defer func() { p.other.end() }()
+	for _, c := range []struct {
+		name string
+		look func(context.Context) (Verdict, string)
+	}{
+		{"locks", p.checkLocks},
+		{"lock-of-killed", p.checkKill},
+		{"append", p.checkAppend},
+		{"rename", p.checkRename},
+		{"replaced-file", p.checkReplaced},
+		{"new-file", p.checkNew},
+		{"inotify", p.checkInotify},
+	} {
+		verdict, detail := c.look(ctx)
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		d.add(Check{Name: c.name, With: with, Verdict: verdict, Detail: detail})
+		if verdict != Bad {
+			continue
+		}
+		// What went wrong may have left it waiting for something.
+		d.side.close()
+		p.other.end()
+		if err := p.begin(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin starts the other process.
+func (p *pair) begin(ctx context.Context) error {
+	h, err := p.start(ctx)
+	if err != nil {
+		return fmt.Errorf("start another process: %w", err)
+	}
+	p.other, err = call(ctx, h, p.dir, p.patience)
+	if err != nil {
+		h.In.Close()
+		_ = h.Kill()
+		return fmt.Errorf("talk to the other process: %w", err)
+	}
+	return nil
+}
+
+// granted waits for the lock that the other process has given up.
+func (p *pair) granted(ctx context.Context, name string) error {
+	l, err := p.side.open(name)
+	if err != nil {
+		return err
+	}
+	got := make(chan error, 1)
+	go func() { got <- l.Lock() }()
+	return p.wait(ctx, got)
+}
+
+// wait waits for something that a file system may never let happen.
+func (p *pair) wait(ctx context.Context, done <-chan error) error {
+	t := time.NewTimer(p.patience)
+	defer t.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return fmt.Errorf("nothing happens within %v", p.patience)
+	}
+}
+
+func (p *pair) checkLocks(ctx context.Context) (Verdict, string) {
+	name := p.marker + "lock"
+	if _, err := p.other.ask(ctx, "lock", name); err != nil {
+		return bad(err)
+	}
+	switch ok, err := p.side.tryLock(name); {
+	case err != nil:
+		return bad(err)
+	case ok:
+		return Bad, "two processes hold one lock at the same time"
+	}
+	if _, err := p.other.ask(ctx, "unlock", name); err != nil {
+		return bad(err)
+	}
+	if err := p.granted(ctx, name); err != nil {
+		return Bad, "a lock that was given up: " + err.Error()
+	}
+	switch ok, err := p.other.ask(ctx, "trylock", name); {
+	case err != nil:
+		return bad(err)
+	case ok != "false":
+		return Bad, "two processes hold one lock at the same time"
+	}
+	if err := p.side.unlock(name); err != nil {
+		return bad(err)
+	}
+	return Good, "exclude the other process"
+}
+
+func (p *pair) checkKill(ctx context.Context) (Verdict, string) {
+	name := p.marker + "kill"
+	if _, err := p.other.ask(ctx, "lock", name); err != nil {
+		return bad(err)
+	}
+	p.other.end()
+	if err := p.granted(ctx, name); err != nil {
+		// examineWith ends the other process once more, which does no harm.
+		return Bad, "the lock of a killed process: " + err.Error()
+	}
+	if err := p.side.unlock(name); err != nil {
+		return bad(err)
+	}
+	if err := p.begin(ctx); err != nil {
+		return bad(err)
+	}
+	return Good, "is free at once"
+}
+
+// checkAppend lets both sides append to one file as fast as they can.
+func (p *pair) checkAppend(ctx context.Context) (Verdict, string) {
+	lock, name := p.marker+"append-lock", p.marker+"append"
+	if err := p.side.put(name, ""); err != nil {
+		return bad(err)
+	}
+	if err := p.other.send("appends", lock, name, "other", strconv.Itoa(appendRounds)); err != nil {
+		return bad(err)
+	}
+	mine := side{fsys: p.fsys, dir: p.side.dir}
+	done := make(chan error, 1)
+	go func() {
+		defer mine.close() // whatever happened, the other side is not to wait for it
+		done <- mine.appends(lock, name, "mine", appendRounds)
+	}()
+	if err := p.wait(ctx, done); err != nil {
+		return bad(err)
+	}
+	if _, err := p.other.answer(ctx); err != nil {
+		return bad(err)
+	}
+	here, err := p.side.get(name)
+	if err != nil {
+		return bad(err)
+	}
+	there, err := p.other.ask(ctx, "get", name)
+	if err != nil {
+		return bad(err)
+	}
+	if lost := missingLines(here); lost > 0 {
+		return Bad, fmt.Sprintf("of %d lines that two processes appended %d are lost", 2*appendRounds, lost)
+	}
+	if here != there {
+		return Bad, "two processes see one file differently"
+	}
+	return Good, "no line of two processes is lost"
+}
+
+// missingLines counts the lines of both sides that are not in the text where they belong.
+func missingLines(text string) int {
+	next := map[string]int{"mine": 0, "other": 0}
+	for line := range strings.SplitSeq(text, "\n") {
+		tag, number, _ := strings.Cut(line, " ")
+		if i, ok := next[tag]; ok && number == strconv.Itoa(i) {
+			next[tag]++
+		}
+	}
+	return 2*appendRounds - next["mine"] - next["other"]
+}
+
+// checkRename reads a file all the time while the other side renames others over it.
+func (p *pair) checkRename(ctx context.Context) (Verdict, string) {
+	name := p.marker + "rename"
+	if err := p.side.storm(name, 1); err != nil {
+		return bad(err)
+	}
+	if err := p.other.send("storm", name, strconv.Itoa(renameRounds)); err != nil {
+		return bad(err)
+	}
+	type result struct {
+		text string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := p.other.answer(ctx)
+		done <- result{text, err}
+	}()
+	var wrong string
+	for {
+		select {
+		case r := <-done:
+			if r.err != nil {
+				return bad(r.err)
+			}
+			if wrong != "" {
+				return Bad, wrong
+			}
+			return Good, "shows the old file or the new one"
+		default:
+		}
+		got, err := p.side.get(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			wrong = "a file that is being replaced is missing for a moment"
+		case err != nil:
+			wrong = "a file that is being replaced: " + err.Error()
+		case len(got) != stormSize || strings.Trim(got, "a") != "" && strings.Trim(got, "b") != "":
+			wrong = "a file that is being replaced shows neither the old content nor the new"
+		}
+	}
+}
+
+// checkReplaced tries whether each side sees at once what the other put in place.
+func (p *pair) checkReplaced(ctx context.Context) (Verdict, string) {
+	name := p.marker + "replaced"
+	for i := range replaceRounds {
+		want := "other " + strconv.Itoa(i)
+		if _, err := p.other.ask(ctx, "replace", name, want); err != nil {
+			return bad(err)
+		}
+		here, err := p.side.get(name)
+		if err != nil {
+			return bad(err)
+		}
+		if here != want {
+			return Bad, "a file that another process replaced is still the old one"
+		}
+		want = "mine " + strconv.Itoa(i)
+		if err := p.side.replace(name, want); err != nil {
+			return bad(err)
+		}
+		there, err := p.other.ask(ctx, "get", name)
+		if err != nil {
+			return bad(err)
+		}
+		if there != want {
+			return Bad, "a file that this process replaced is still the old one in another"
+		}
+	}
+	return Good, "is seen at once"
+}
+
+// checkNew tries whether a file that was looked for in vain is found once it is there.
+func (p *pair) checkNew(ctx context.Context) (Verdict, string) {
+	for i := range createRounds {
+		name := p.marker + "new-" + strconv.Itoa(i)
+		if _, err := p.side.get(name); !errors.Is(err, fs.ErrNotExist) {
+			return Bad, fmt.Sprintf("a file that does not exist: %v", err)
+		}
+		if _, err := p.other.ask(ctx, "put", name, "x"); err != nil {
+			return bad(err)
+		}
+		got, err := p.side.get(name)
+		if err != nil {
+			return Bad, "a file that another process made: " + err.Error()
+		}
+		if got != "x" {
+			return Bad, "a file that another process made is empty"
+		}
+	}
+	return Good, "is seen at once"
+}
+
+// checkInotify waits for the news of a file that the other side makes. Without it readers
+// poll, so nothing here is Bad.
+func (p *pair) checkInotify(ctx context.Context) (Verdict, string) {
+	const polls = ", followers look for new records several times a second"
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return Note, err.Error() + polls
+	}
+	defer w.Close()
+	if err := w.Add(p.side.dir); err != nil {
+		return Note, err.Error() + polls
+	}
+	name := p.marker + "event"
+	if _, err := p.other.ask(ctx, "put", name, "x"); err != nil {
+		return Note, err.Error()
+	}
+	t := time.NewTimer(min(p.patience, 2*time.Second))
+	defer t.Stop()
+	for {
+		select {
+		case e, ok := <-w.Events:
+			if !ok {
+				return Note, "the watch has ended" + polls
+			}
+			if filepath.Base(e.Name) == name {
+				return Good, "tells of new records" + inotifyLimit()
+			}
+		case err := <-w.Errors:
+			return Note, err.Error() + polls
+		case <-t.C:
+			return Note, "no event comes" + polls
+		case <-ctx.Done():
+			return Note, context.Cause(ctx).Error()
+		}
+	}
+}
+
+// inotifyLimit says how many processes of one user may follow before they have to poll.
+func inotifyLimit() string {
+	b, err := vfs.ReadFile(vfs.OS, "/proc/sys/fs/inotify/max_user_instances")
+	if err != nil {
+		return ""
+	}
+	return "; at most " + strings.TrimSpace(string(b)) + " followers of user " + strconv.Itoa(os.Getuid())
+}

@@ -1,0 +1,307 @@
+//go:build fuse && linux
+
+// Package fusetest mounts a directory a second time through FUSE, for tests: two mounts
+// of one directory are to the kernel as two hosts that share it, each with caches of its
+// own, and what the disk answers can be made up. It exists only under the build tag fuse.
+package fusetest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+// Type is what vfs.FSType calls these mounts.
+const Type = "fuse.klogtest"
+
+// Options say how a mount behaves. The zero value caches nothing and leaves locks to the
+// kernel of each mount, as a file system does that knows none.
+type Options struct {
+	// Attributes is how long the kernel believes size and times of a file it has
+	// looked at, Names how long what a name leads to.
+	Attributes, Names time.Duration
+	// Pages keeps the content of a file in the page cache from one open to the next.
+	Pages bool
+	// Locks passes flock on to the directory below, so that it holds for both mounts.
+	Locks bool
+}
+
+// Op is an operation that Mount.Fail may fail.
+type Op string
+
+// The operations.
+const (
+	Read    Op = "read"
+	Write   Op = "write"
+	Sync    Op = "fsync"
+	SyncDir Op = "fsyncdir"
+)
+
+// Mount is a mounted directory. Its methods may be called concurrently.
+type Mount struct {
+	// Dir is where it is mounted.
+	Dir string
+
+	options Options
+	server  *fuse.Server
+	mu      sync.Mutex
+	fail    func(op Op, name string) syscall.Errno
+	calls   map[Op]int
+	held    map[uint64]int // descriptors (O_PATH) by inode number, of what the kernel knows
+}
+
+// New mounts dir through FUSE until the test ends, and skips the test where that is not
+// possible: it takes root and /dev/fuse.
+func New(t testing.TB, dir string, o Options) *Mount {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	if _, err := os.Stat("/dev/fuse"); err != nil {
+		t.Skip("needs /dev/fuse")
+	}
+	var st syscall.Stat_t
+	if err := syscall.Stat(dir, &st); err != nil {
+		t.Fatal(err)
+	}
+	m := &Mount{Dir: t.TempDir(), options: o, calls: make(map[Op]int), held: make(map[uint64]int)}
+	root := &fs.LoopbackRoot{Path: dir, Dev: uint64(st.Dev)}
+	server, err := fs.Mount(m.Dir, &node{&fs.LoopbackNode{RootData: root}, m}, &fs.Options{
+		MountOptions: fuse.MountOptions{
+			FsName: "klogtest", Name: "klogtest", DirectMountStrict: true, AllowOther: true, EnableLocks: o.Locks,
+		},
+		AttrTimeout: &o.Attributes, EntryTimeout: &o.Names, NegativeTimeout: &o.Names,
+		NullPermissions: true,
+	})
+	if err != nil {
+		t.Skipf("cannot mount: %v", err)
+	}
+	m.server = server
+	t.Cleanup(func() { m.unmount(t) })
+	return m
+}
+
+// unmount takes the mount away even where something is still open in it.
+func (m *Mount) unmount(t testing.TB) {
+	if err := m.server.Unmount(); err == nil {
+		return
+	}
+	// By force: it ends calls that wait for an answer.
+	if err := unix.Unmount(m.Dir, unix.MNT_FORCE|unix.MNT_DETACH); err != nil {
+		t.Errorf("unmount %s: %v", m.Dir, err)
+	}
+}
+
+// Fail makes f be asked before each operation on the file name, which is relative to the
+// mount: what it returns, unless 0, the operation fails with. nil fails nothing.
+func (m *Mount) Fail(f func(op Op, name string) syscall.Errno) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = f
+}
+
+// FailAlways is Fail for one operation, on whatever file.
+func (m *Mount) FailAlways(op Op, errno syscall.Errno) {
+	m.Fail(func(o Op, name string) syscall.Errno {
+		if o == op {
+			return errno
+		}
+		return 0
+	})
+}
+
+// Calls is how often the kernel has asked for an operation.
+func (m *Mount) Calls(op Op) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[op]
+}
+
+func (m *Mount) ask(op Op, n *node) syscall.Errno {
+	m.mu.Lock()
+	m.calls[op]++
+	f := m.fail
+	m.mu.Unlock()
+	if f == nil {
+		return 0
+	}
+	return f(op, n.Path(n.Root()))
+}
+
+// node is a file or directory: the one below, with the answers that the test wants.
+// Unlike the LoopbackNode it is opened and looked at without its name where that can be,
+// so that between a lookup and an open a file may be replaced, as on any decent file
+// system.
+type node struct {
+	*fs.LoopbackNode
+	m *Mount
+}
+
+// WrapChild makes the nodes that lookups find ours.
+func (n *node) WrapChild(ctx context.Context, ops fs.InodeEmbedder) fs.InodeEmbedder {
+	return &node{ops.(*fs.LoopbackNode), n.m}
+}
+
+// Lookup looks a name up and takes hold of what is there.
+func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	for {
+		child, errno := n.LoopbackNode.Lookup(ctx, name, out)
+		if errno != 0 || n.m.hold(filepath.Join(n.below(), name), child.StableAttr().Ino) {
+			return child, errno
+		}
+	}
+}
+
+// Create makes a file and takes hold of it.
+func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+	child, h, f, errno := n.LoopbackNode.Create(ctx, name, flags, mode, out)
+	if errno != 0 {
+		return nil, nil, 0, errno
+	}
+	n.m.hold(filepath.Join(n.below(), name), child.StableAttr().Ino)
+	return child, file{h.(*fs.LoopbackFile)}, f, 0
+}
+
+// OnForget lets go.
+func (n *node) OnForget() { n.m.letGo(n.StableAttr().Ino) }
+
+// below is the path of n in the directory that is mounted.
+func (n *node) below() string {
+	return filepath.Join(n.RootData.Path, n.Path(n.Root()))
+}
+
+// hold keeps a descriptor of what is at path, and reports false if that is not the file
+// ino any more.
+func (m *Mount) hold(path string, ino uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.held[ino]; ok {
+		return true
+	}
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Ino != ino {
+		unix.Close(fd)
+		return false
+	}
+	m.held[ino] = fd
+	return true
+}
+
+func (m *Mount) letGo(ino uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if fd, ok := m.held[ino]; ok {
+		unix.Close(fd)
+		delete(m.held, ino)
+	}
+}
+
+// Open opens, and keeps cached pages where that is wanted.
+func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	f, err := n.m.open(n.StableAttr().Ino, flags&^(syscall.O_APPEND|fuse.FMODE_EXEC))
+	if err != nil {
+		return nil, 0, fs.ToErrno(err)
+	}
+	var answer uint32
+	if n.m.options.Pages {
+		answer |= fuse.FOPEN_KEEP_CACHE
+	}
+	return file{fs.NewLoopbackFileFromOS(f)}, answer, 0
+}
+
+// file is a LoopbackFile that the kernel may not read and write behind our back.
+type file struct{ *fs.LoopbackFile }
+
+// PassthroughFd has none to offer.
+func (file) PassthroughFd() (int, bool) { return -1, false }
+
+// dir is the handle of a directory, whose fsync is the node's affair.
+type dir struct {
+	fs.FileReaddirenter
+	fs.FileSeekdirer
+	fs.FileReleasedirer
+}
+
+// OpendirHandle opens a directory to list or sync it.
+func (n *node) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	h, f, errno := n.LoopbackNode.OpendirHandle(ctx, flags)
+	if errno != 0 {
+		return nil, 0, errno
+	}
+	return dir{h.(fs.FileReaddirenter), h.(fs.FileSeekdirer), h.(fs.FileReleasedirer)}, f, 0
+}
+
+// open opens a file that is held.
+func (m *Mount) open(ino uint64, flags uint32) (*os.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fd, ok := m.held[ino]
+	if !ok {
+		return nil, syscall.ESTALE // the kernel looks the name up again
+	}
+	return os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), int(flags), 0)
+}
+
+// Getattr looks at what is held, whatever has become of its name.
+func (n *node) Getattr(ctx context.Context, h fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.m.mu.Lock()
+	defer n.m.mu.Unlock()
+	fd, ok := n.m.held[n.StableAttr().Ino]
+	if !ok {
+		return n.LoopbackNode.Getattr(ctx, h, out)
+	}
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return fs.ToErrno(err)
+	}
+	out.FromStat(&st)
+	return 0
+}
+
+// Read reads.
+func (n *node) Read(ctx context.Context, h fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	if errno := n.m.ask(Read, n); errno != 0 {
+		return nil, errno
+	}
+	return h.(fs.FileReader).Read(ctx, dest, off)
+}
+
+// Write writes.
+func (n *node) Write(ctx context.Context, h fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
+	if errno := n.m.ask(Write, n); errno != 0 {
+		return 0, errno
+	}
+	return h.(fs.FileWriter).Write(ctx, data, off)
+}
+
+// Fsync syncs a file or directory.
+func (n *node) Fsync(ctx context.Context, h fs.FileHandle, flags uint32) syscall.Errno {
+	if f, ok := h.(fs.FileFsyncer); ok && !n.IsDir() {
+		if errno := n.m.ask(Sync, n); errno != 0 {
+			return errno
+		}
+		return f.Fsync(ctx, flags)
+	}
+	if errno := n.m.ask(SyncDir, n); errno != 0 {
+		return errno
+	}
+	d, err := os.Open(n.below())
+	if err != nil {
+		return fs.ToErrno(err)
+	}
+	defer d.Close()
+	return fs.ToErrno(d.Sync())
+}
