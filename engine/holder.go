@@ -76,11 +76,7 @@ func holderLine(pid int, ns, host, command string, since int64) []byte {
 // write the words changes nothing.
 func nameHolder(f vfs.File) {
 	host, _ := os.Hostname()
-	command := commandOf(os.Getpid())
-	if command == "" {
-		command = os.Args[0]
-	}
-	_, _ = f.WriteAt(holderLine(os.Getpid(), pidNamespace(), host, command, time.Now().UnixMilli()), 0)
+	_, _ = f.WriteAt(holderLine(os.Getpid(), pidNamespace(), host, strings.Join(os.Args, " "), time.Now().UnixMilli()), 0)
 }
 
 func parseHolderLine(b []byte) (h Holder, ns string, ok bool) {

@@ -157,7 +157,7 @@ func (b *bench) start() error {
 	if err := b.longer("produce < LINE", "cat LINE >> out; sync out", 0, 0, side{nil, "$KLOG produce few < line"}, side{nil, "cat line >> out; sync out"}); err != nil {
 		return err
 	}
-	if _, err := b.shell("$SELF play-fill $KLOG_ROOT many 10000"); err != nil {
+	if _, err := b.shell("$SELF play-fill $KLOG_ROOT many 10000; $KLOG topic alter many --unset segment.bytes; $KLOG produce many < line"); err != nil {
 		return err
 	}
 	if err := b.longer("produce --sync never < LINE, 10 000 segments", "the same on an empty log", 1.05, 1.0, side{nil, "$KLOG produce many --sync never < line"}, one); err != nil {
