@@ -19,26 +19,39 @@ type JSON struct{}
 func (JSON) Append(dst []byte, src *Source, _ int64, r *segments.Record) ([]byte, error) {
 	dst = append(dst, src.jsonHead...)
 	dst = strconv.AppendInt(dst, r.Offset, 10)
-	switch r.TimestampType {
-	case segments.CreateTime:
-		dst = append(dst, `,"tstype":"create","ts":`...)
-	case segments.LogAppendTime:
-		dst = append(dst, `,"tstype":"logappend","ts":`...)
-	default:
-		dst = append(dst, `,"tstype":"unknown","ts":`...)
-	}
+	dst = append(dst, timestampHead(r.TimestampType)...)
 	if r.TimestampType == segments.NoTimestamp {
 		dst = append(dst, "null"...)
 	} else {
 		dst = strconv.AppendInt(dst, r.Timestamp, 10)
 	}
-	dst = append(dst, `,"headers":`...)
-	dst = appendJSONHeaders(dst, r.Headers)
-	dst = append(dst, `,"key":`...)
-	dst = appendJSON(dst, r.Key)
-	dst = append(dst, `,"value":`...)
+	return appendJSONTail(dst, r), nil
+}
+
+// timestampHead is the part of a row between the offset and the timestamp.
+func timestampHead(t segments.TimestampType) string {
+	switch t {
+	case segments.CreateTime:
+		return `,"tstype":"create","ts":`
+	case segments.LogAppendTime:
+		return `,"tstype":"logappend","ts":`
+	}
+	return `,"tstype":"unknown","ts":`
+}
+
+// appendJSONTail writes the rest of a row, from behind the timestamp on.
+func appendJSONTail(dst []byte, r *segments.Record) []byte {
+	if len(r.Headers) == 0 && r.Key == nil {
+		dst = append(dst, `,"headers":[],"key":null,"value":`...)
+	} else {
+		dst = append(dst, `,"headers":`...)
+		dst = appendJSONHeaders(dst, r.Headers)
+		dst = append(dst, `,"key":`...)
+		dst = appendJSON(dst, r.Key)
+		dst = append(dst, `,"value":`...)
+	}
 	dst = appendJSON(dst, r.Value)
-	return append(dst, '}', '\n'), nil
+	return append(dst, '}', '\n')
 }
 
 // appendJSONHeaders writes headers as an array of objects, in their order.

@@ -101,6 +101,15 @@ func TestG096JSONIsValidAndLossless(t *testing.T) {
 			checkJSON(t, &segments.Record{Value: v, Key: append(v, "xxxxxxxx"...)})
 		}
 	}
+	for n := range 50 { // a byte that is not plain at each place of a value
+		for at := range n {
+			for _, c := range []byte{0x1f, '"', '\\', 0x80} {
+				v := bytes.Repeat([]byte("~"), n)
+				v[at] = c
+				checkJSON(t, &segments.Record{Value: v})
+			}
+		}
+	}
 	for _, r := range oddRecords() {
 		checkJSON(t, &r)
 	}
@@ -227,6 +236,26 @@ func TestReadingDoesNotAllocate(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%s: %v allocations a row", name, n)
 		}
+	}
+}
+
+func TestOwnFormatterWritesTheSame(t *testing.T) {
+	own, src := format.Own(format.JSON{}), format.NewSource("t", 0)
+	var offsets []int64
+	for o := range int64(1200) {
+		offsets = append(offsets, o)
+	}
+	offsets = append(offsets, 5, 6, 8, 9, 10, 99, 100, 98, 1<<53, 1<<53+1, 999_999_999_998, 999_999_999_999, 1_000_000_000_000, math.MaxInt64-1, math.MaxInt64, 0, 1)
+	for i, o := range offsets {
+		r := &segments.Record{Offset: o, Timestamp: int64(i/3)*1_000_000_007 - 3, TimestampType: segments.TimestampType(i / 7 % 3), Value: []byte("v")}
+		want, _ := format.JSON{}.Append(nil, src, 1, r)
+		got, err := own.Append(nil, src, 1, r)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%s, %v, want %s", got, err, want)
+		}
+	}
+	if p := compile(t, "%v", time.UTC); format.Own(p) != format.Formatter(p) {
+		t.Error("a program is not itself")
 	}
 }
 

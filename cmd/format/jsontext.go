@@ -13,7 +13,7 @@ func appendJSON(dst, b []byte) []byte {
 	if b == nil {
 		return append(dst, "null"...)
 	}
-	if plainPrefix(b) == len(b) {
+	if isPlain(b) {
 		dst = slices.Grow(dst, len(b)+2)
 		return append(append(append(dst, '"'), b...), '"')
 	}
@@ -81,16 +81,28 @@ func special(w uint64) uint64 {
 	return (w - 0x20*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
 }
 
+// isPlain reports whether all of b is ASCII that stands for itself in a JSON string. The
+// last sixteen bytes overlap those before them.
+func isPlain(b []byte) bool {
+	if len(b) < 16 {
+		return plainPrefix(b) == len(b)
+	}
+	plain := func(b []byte) bool {
+		w1, w2 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		return (w1|w2|special(w1)|special(w2))&highs == 0
+	}
+	for i := 0; i+16 < len(b); i += 16 {
+		if !plain(b[i:]) {
+			return false
+		}
+	}
+	return plain(b[len(b)-16:])
+}
+
 // plainPrefix counts the bytes at the beginning of b that stand for themselves in a
 // JSON string and are ASCII.
 func plainPrefix(b []byte) int {
 	i := 0
-	for ; i+16 <= len(b); i += 16 {
-		w1, w2 := binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint64(b[i+8:])
-		if (w1|w2|special(w1)|special(w2))&highs != 0 {
-			break
-		}
-	}
 	for ; i+8 <= len(b); i += 8 {
 		if w := binary.LittleEndian.Uint64(b[i:]); (w|special(w))&highs != 0 {
 			break

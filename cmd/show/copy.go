@@ -88,21 +88,24 @@ func (c *copying) workers() int {
 func (c *copying) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for range c.workers() - 1 {
-		wg.Go(func() { (&worker{c: c}).work(ctx) })
+		wg.Go(func() { c.worker().work(ctx) })
 	}
-	(&worker{c: c}).work(ctx)
+	c.worker().work(ctx)
 	wg.Wait()
 	return c.err
 }
 
+func (c *copying) worker() *worker { return &worker{c: c, format: format.Own(c.p.o.Format)} }
+
 // worker takes chunks and writes them.
 type worker struct {
-	c     *copying
-	n     int64 // the chunk's number
-	chunk segments.Chunk
-	d     segments.Decoder
-	rec   segments.Record
-	mine  bool // it is this worker's turn
+	c      *copying
+	format format.Formatter
+	n      int64 // the chunk's number
+	chunk  segments.Chunk
+	d      segments.Decoder
+	rec    segments.Record
+	mine   bool // it is this worker's turn
 
 	text
 	flushed int // how often text was written
@@ -324,7 +327,7 @@ func (w *worker) records() error {
 		}
 		o.nullify(r)
 		var err error
-		if w.out, err = o.Format.Append(w.out, c.source, number, r); err != nil {
+		if w.out, err = w.format.Append(w.out, c.source, number, r); err != nil {
 			return err
 		}
 		w.count++
