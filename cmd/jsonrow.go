@@ -41,6 +41,8 @@ func appendJSONCell(b []byte, cell any) []byte {
 		return appendJSONList(b, len(c), func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(c[i]), 10) })
 	case pairs:
 		return appendJSONPairs(b, c)
+	case cellValue:
+		return c.appendJSON(b)
 	}
 	panic(fmt.Sprintf("a table cell of type %T", cell))
 }

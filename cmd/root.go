@@ -25,6 +25,7 @@ func constructors() []func(*Env) *cli.Command {
 		newHelpCommand,
 		newVersionCommand,
 		newLocksCommand,
+		newDumpCommand,
 		newCompletionCommand,
 		newCompleteCommand,
 		newManCommand,

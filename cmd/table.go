@@ -27,6 +27,12 @@ type column struct {
 // pairs is a cell of names and values, in order: k=v,k=v in rows, an object in JSON.
 type pairs [][2]string
 
+// cellValue is a cell of a kind that one command alone has.
+type cellValue interface {
+	text() string // in rows, escaped
+	appendJSON(b []byte) []byte
+}
+
 // tableOptions are the flags of a listing.
 type tableOptions struct {
 	json    bool // JSON lines
@@ -35,7 +41,7 @@ type tableOptions struct {
 
 // table prints a listing: aligned columns with a header on a terminal, tab-separated
 // rows in a pipe, JSON lines with -J. Cells may be string, bool, integers, float64,
-// []string, []int32, pairs, or nil for null. Rows in a pipe are printed as they come,
+// []string, []int32, pairs, cellValue, or nil for null. Rows in a pipe are printed as they come,
 // on a terminal at the end.
 type table struct {
 	e       *Env
@@ -190,6 +196,8 @@ func (t *table) text(kind columnKind, cell any) string {
 		return joinCell(len(c), func(i int) string { return strconv.Itoa(int(c[i])) })
 	case pairs:
 		return joinCell(len(c), func(i int) string { return escapeCell(c[i][0] + "=" + c[i][1]) })
+	case cellValue:
+		return c.text()
 	}
 	panic(fmt.Sprintf("a table cell of type %T", cell))
 }

@@ -120,6 +120,22 @@ func ParseBatch(b []byte, pos int64) (Batch, error) {
 	return batch, nil
 }
 
+// PeekHeader reads the header at the front of b, of which the rest may be missing. It is
+// for telling what stands where no good batch is: the fields are what the bytes say. ok
+// is false where they cannot be a header. HeaderSize bytes are enough for each magic.
+func PeekHeader(b []byte) (h BatchHeader, ok bool) {
+	h, err := parsePrefix(b)
+	switch {
+	case err != nil:
+		return h, false
+	case h.Magic == 0 && len(b) >= legacyHeaderV0, h.Magic == 1 && len(b) >= legacyHeaderV1:
+		return parseLegacyHeader(b), true
+	case h.Magic == 2 && len(b) >= HeaderSize:
+		return parseHeaderV2(b), true
+	}
+	return h, false
+}
+
 // parseLegacyHeader reads the fixed part of a magic 0 or 1 entry. The fields that do
 // not exist there get their "none" value; Count is 1 for a plain entry and -1 for a
 // compressed one, whose records are known only once it is opened.
