@@ -124,6 +124,11 @@ func (w *Writer) resume(h *tail) (done bool, err error) {
 	}
 	if t.next > t.base {
 		_, err := w.p.fs.Stat(segmentPath(w.p.dir, t.next, ".log"))
+		if err == nil {
+			// It was rolled: it gets back the entry that it was sealed with.
+			was := t.index
+			return false, w.active.writeIndexes(w.p, was, nil, t.index.Seal(t.base, nil))
+		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return false, err
 		}

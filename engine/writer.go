@@ -47,6 +47,7 @@ type Writer struct {
 	tail   tail
 	raw    [hintSize]byte // the hint that tail was read from or written to
 	known  bool           // tail agrees with raw
+	stored uint64         // append counter of the last hint that was written
 	dur    *durability
 
 	shared  bool // the careful path: other hosts may append too
@@ -353,7 +354,6 @@ func (w *Writer) write(bs []placed) error {
 		}
 	}
 	w.tail = w.active.next
-	w.tail.appends++
 	w.dur.touched()
 	w.writeHint()
 	if w.sequenced {
@@ -382,6 +382,10 @@ func (w *Writer) writeHint() {
 		w.known = true
 		return
 	}
+	// Also of two hints of one append the later one counts: the one that says that the
+	// segment is being rolled.
+	w.tail.appends = max(w.tail.appends, w.stored) + 1
+	w.stored = w.tail.appends
 	w.tail.encode(&w.raw)
 	w.known = w.block.store(&w.raw) == nil
 }
