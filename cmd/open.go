@@ -2,9 +2,13 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/klog-project/klog/engine"
+	"github.com/klog-project/klog/segments"
 )
 
 // openRoot opens the root for reading; it creates nothing.
@@ -23,6 +27,29 @@ func (e *Env) createRoot() (*engine.Root, error) {
 		return nil, err
 	}
 	return engine.Create(dir, e.engineOptions())
+}
+
+// errNoDirectory: the partition's directory is not there.
+var errNoDirectory = errors.New("no such partition directory")
+
+// openPartitionDir opens a partition by the path of its directory, for reading.
+func (e *Env) openPartitionDir(dir string) (*engine.Partition, error) {
+	p, err := engine.OpenPartitionDir(dir, e.engineOptions())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, withStatus(ExitNotFound, fmt.Errorf("%s: %w", dir, errNoDirectory))
+	}
+	return p, err
+}
+
+// dirHint helps a user who has named a partition's directory without its path.
+func dirHint(err error, name string) string {
+	if _, _, ok := segments.ParsePartitionDir(name); !ok || !errors.Is(err, engine.ErrUnknownTopic) {
+		return ""
+	}
+	if _, err := engine.OpenPartitionDir(name, engine.Options{}); err != nil {
+		return ""
+	}
+	return "a directory is named with its path: ." + string(filepath.Separator) + name
 }
 
 // engineOptions are the engine's options as flags and environment say.

@@ -3,8 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -62,9 +60,6 @@ func (s *reading) readAhead(partitions int) int {
 	return n
 }
 
-// errNoDirectory: the partition's directory is not there.
-var errNoDirectory = errors.New("no such partition directory")
-
 // open finds the partitions that are meant.
 func (s *reading) open(name string) ([]*engine.Partition, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
@@ -76,7 +71,7 @@ func (s *reading) open(name string) ([]*engine.Partition, error) {
 	}
 	s.topic, err = root.Topic(name)
 	if err != nil {
-		return nil, withHint(err, s.dirHint(err, name))
+		return nil, withHint(err, dirHint(err, name))
 	}
 	numbers := s.topic.Numbers()
 	if len(s.o.partitions) > 0 {
@@ -98,27 +93,14 @@ func (s *reading) open(name string) ([]*engine.Partition, error) {
 }
 
 func (s *reading) openDir(dir string) ([]*engine.Partition, error) {
-	p, err := engine.OpenPartitionDir(dir, s.e.engineOptions())
+	p, err := s.e.openPartitionDir(dir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, withStatus(ExitNotFound, fmt.Errorf("%s: %w", dir, errNoDirectory))
 	case err != nil:
 		return nil, err
 	case len(s.o.partitions) > 0 && !s.o.partitions.Has(p.Number()):
 		return nil, &engine.UnknownPartitionError{Topic: p.Topic(), Partition: s.o.partitions.Max(), Root: dir, Count: 1}
 	}
 	return []*engine.Partition{p}, nil
-}
-
-// dirHint helps a user who has named a partition's directory without its path.
-func (s *reading) dirHint(err error, name string) string {
-	if _, _, ok := segments.ParsePartitionDir(name); !ok || !errors.Is(err, engine.ErrUnknownTopic) {
-		return ""
-	}
-	if _, err := engine.OpenPartitionDir(name, engine.Options{}); err != nil {
-		return ""
-	}
-	return "a directory is named with its path: ." + string(filepath.Separator) + name
 }
 
 // wants reports whether a partition is to be read.

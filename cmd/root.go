@@ -21,6 +21,7 @@ func constructors() []func(*Env) *cli.Command {
 		newProduceCommand,
 		newCatCommand,
 		newTailCommand,
+		newVerifyCommand,
 		newBenchCommand,
 		newHelpCommand,
 		newVersionCommand,

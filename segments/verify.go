@@ -24,6 +24,9 @@ const (
 	RepairRebuild Repair = "rebuild"
 	// RepairForget: strike what is gone off the list of what should be there.
 	RepairForget Repair = "forget"
+	// RepairAdvance: raise the leader epoch and go on at the end that is known from
+	// elsewhere, so that no offset is given to a second record.
+	RepairAdvance Repair = "advance"
 )
 
 // Finding is one thing that is wrong with a partition's files.
@@ -37,8 +40,12 @@ type Finding struct {
 	Repair      Repair
 }
 
-// aboutFile is a finding about a file as a whole.
-func aboutFile(path, what string, r Repair) Finding {
+// MissingSegment is what a Finding says of a segment that the kept list names and that
+// is not there.
+const MissingSegment = "missing segment"
+
+// AboutFile is a finding about a file as a whole.
+func AboutFile(path, what string, r Repair) Finding {
 	return Finding{File: path, Position: -1, Size: -1, FirstOffset: -1, LastOffset: -1, What: what, Repair: r}
 }
 
@@ -103,6 +110,7 @@ type verifier struct {
 	res  VerifyResult
 
 	set     *segmentSet
+	told    int   // of set.missing
 	newest  int64 // base of the segment that may still grow, -1: none
 	floor   int64 // offset that follows the segments so far
 	epochs  epochCheck
@@ -124,11 +132,11 @@ func (v *verifier) run() (err error) {
 	if err := v.loadEpochs(); err != nil {
 		return err
 	}
-	if err := v.missingSegments(); err != nil {
-		return err
-	}
 	for i, s := range v.set.all {
 		if err := context.Cause(v.ctx); err != nil {
+			return err
+		}
+		if err := v.missingBelow(s.Base); err != nil {
 			return err
 		}
 		if i == 0 {
@@ -144,6 +152,9 @@ func (v *verifier) run() (err error) {
 	}
 	v.res.End = v.floor
 	if err := v.epochs.flush(v); err != nil {
+		return err
+	}
+	if err := v.missingBelow(math.MaxInt64); err != nil {
 		return err
 	}
 	return v.otherFiles()
@@ -181,10 +192,11 @@ func (v *verifier) report(f Finding) error {
 	return v.sink(f)
 }
 
-// missingSegments reports what the kept list names and the directory does not have.
-func (v *verifier) missingSegments() error {
-	for _, m := range v.set.missing {
-		if err := v.report(v.missingSegment(m.Base)); err != nil {
+// missingBelow reports, once, what the kept list names below base and the directory does
+// not have.
+func (v *verifier) missingBelow(base int64) error {
+	for ; v.told < len(v.set.missing) && v.set.missing[v.told].Base < base; v.told++ {
+		if err := v.report(v.missingSegment(v.set.missing[v.told].Base)); err != nil {
 			return err
 		}
 	}
@@ -192,7 +204,7 @@ func (v *verifier) missingSegments() error {
 }
 
 func (v *verifier) missingSegment(base int64) Finding {
-	f := aboutFile(v.path(base, LogSuffix), "missing segment", RepairForget)
+	f := AboutFile(v.path(base, LogSuffix), MissingSegment, RepairForget)
 	f.FirstOffset = base
 	if later, ok := v.laterBase(base); ok {
 		f.LastOffset = later - 1

@@ -49,7 +49,7 @@ func contentReason(err error) (string, error) {
 	case errors.As(err, &bad):
 		return bad.Reason, nil
 	case errors.Is(err, ErrCorrupt):
-		return reasonOf(err), nil
+		return ParseReason(err), nil
 	}
 	return "", err
 }

@@ -28,18 +28,18 @@ func (v *verifier) loadEpochs() error {
 		return nil
 	}
 	if errors.Is(err, errNotRegular) {
-		return v.report(aboutFile(path, "not a regular file", RepairNone))
+		return v.report(AboutFile(path, "not a regular file", RepairNone))
 	}
 	if err != nil {
 		return err
 	}
 	raw, err := parseEpochLines(data)
 	if err != nil {
-		return v.report(aboutFile(path, reasonOf(err), repairOf(err)))
+		return v.report(AboutFile(path, ParseReason(err), repairOf(err)))
 	}
 	for i, e := range raw {
 		if i > 0 && (e.Epoch <= raw[i-1].Epoch || e.Start <= raw[i-1].Start) {
-			return v.report(aboutFile(path, fmt.Sprintf("epoch %d from offset %d does not follow epoch %d from offset %d",
+			return v.report(AboutFile(path, fmt.Sprintf("epoch %d from offset %d does not follow epoch %d from offset %d",
 				e.Epoch, e.Start, raw[i-1].Epoch, raw[i-1].Start), RepairRebuild))
 		}
 	}
@@ -47,8 +47,9 @@ func (v *verifier) loadEpochs() error {
 	return nil
 }
 
-// reasonOf is what a parser says is wrong, without the kind of error.
-func reasonOf(err error) string { return strings.TrimPrefix(err.Error(), ErrCorrupt.Error()+": ") }
+// ParseReason is what a parser of this package says is wrong, without the kind of error:
+// the What of a Finding.
+func ParseReason(err error) string { return strings.TrimPrefix(err.Error(), ErrCorrupt.Error()+": ") }
 
 // repairOf leaves files of another version alone.
 func repairOf(err error) Repair {
@@ -139,7 +140,7 @@ func (v *verifier) otherFiles() error {
 			return err
 		}
 		if what != "" {
-			if err := v.report(aboutFile(path, what, RepairRebuild)); err != nil {
+			if err := v.report(AboutFile(path, what, RepairRebuild)); err != nil {
 				return err
 			}
 		}
@@ -154,12 +155,12 @@ func (v *verifier) partitionMeta() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, errNotRegular):
-		return v.report(aboutFile(path, "not a regular file", RepairNone))
+		return v.report(AboutFile(path, "not a regular file", RepairNone))
 	case err != nil:
 		return err
 	}
 	if _, err := ParsePartitionMeta(data); err != nil {
-		return v.report(aboutFile(path, reasonOf(err), repairOf(err)))
+		return v.report(AboutFile(path, ParseReason(err), repairOf(err)))
 	}
 	return nil
 }

@@ -169,7 +169,7 @@ func (c *segmentCheck) openIndex(suffix string) (openedFile, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		c.files = append(c.files, openedFile{path: name})
 	case errors.Is(err, errNotRegular):
-		c.hold(aboutFile(name, "not a regular file", RepairNone))
+		c.hold(AboutFile(name, "not a regular file", RepairNone))
 		c.files = append(c.files, openedFile{path: name})
 	case err != nil:
 		return openedFile{}, err

@@ -45,7 +45,7 @@ func (c *txnCheck) advance() error {
 	}
 	a, err := parseAbortedTxn(c.cur, c.base, c.last)
 	if err != nil {
-		c.failAt(reasonOf(err))
+		c.failAt(ParseReason(err))
 		return nil
 	}
 	c.a, c.last = a, a.LastOffset

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/klog-project/klog/segments"
+	"github.com/klog-project/klog/segments/vfs"
+)
+
+// VerifyOptions say how thorough Verify is.
+type VerifyOptions struct {
+	// Deep decompresses and decodes every record.
+	Deep bool
+	// Read, if not nil, is told how many more bytes of log have been read.
+	Read func(bytes int64)
+}
+
+// VerifyFinding is a finding and whose it is. Topic is "" and Partition -1 where it
+// belongs to none.
+type VerifyFinding struct {
+	segments.Finding
+	Topic     string
+	Partition int32
+}
+
+// Verify checks the partition's files, beside whoever writes to them, as
+// segments.Verify does; that its checkpoints and the writers' hint fit its log; and
+// that it is there and of its topic. It takes no lock and changes nothing. report is
+// called with each finding; an error of it ends the run.
+//
+// The error is one of reading, ErrTopicGone if the topic was deleted meanwhile.
+func (p *Partition) Verify(ctx context.Context, o VerifyOptions, report func(VerifyFinding) error) (segments.VerifyResult, error) {
+	v := &partitionVerifier{p: p, sink: report}
+	// What may only be reached by the end is read before the end is.
+	known, err := v.knownEnds()
+	if err != nil {
+		return segments.VerifyResult{}, err
+	}
+	so := segments.VerifyOptions{FS: p.fs, Deep: o.Deep, IndexInterval: p.indexInterval(), Read: o.Read}
+	res, err := segments.Verify(ctx, p.dir, so, v.segments)
+	if errors.Is(err, fs.ErrNotExist) {
+		return res, v.missingDirectory(err)
+	}
+	if err != nil {
+		return res, p.wrap("verify", err)
+	}
+	if err := v.checkEnds(known, res); err != nil {
+		return res, err
+	}
+	if err := v.checkID(); err != nil {
+		return res, err
+	}
+	res.Findings = v.count
+	return res, nil
+}
+
+// indexInterval is the topic's index.interval.bytes, 0 where it cannot be told.
+func (p *Partition) indexInterval() int {
+	cfg, err := p.config()
+	if err != nil {
+		return 0
+	}
+	return int(cfg.IndexIntervalBytes)
+}
+
+// partitionVerifier is one run of Partition.Verify.
+type partitionVerifier struct {
+	p     *Partition
+	sink  func(VerifyFinding) error
+	count int
+	lost  bool // the newest segment is missing, which has been told
+}
+
+func (v *partitionVerifier) segments(f segments.Finding) error {
+	v.count++
+	v.lost = v.lost || f.What == segments.MissingSegment && f.LastOffset < 0
+	return v.sink(VerifyFinding{f, v.p.topic, v.p.number})
+}
+
+// missingDirectory decides about a partition whose directory is not there, or is not
+// any more.
+func (v *partitionVerifier) missingDirectory(cause error) error {
+	p := v.p
+	if _, err := p.fs.Stat(p.dir); err == nil || !errors.Is(err, fs.ErrNotExist) || p.root == nil {
+		return p.wrap("verify", cause)
+	}
+	now, err := p.root.Topic(p.topic)
+	if errors.Is(err, ErrUnknownTopic) || err == nil && now.id != p.id {
+		return fmt.Errorf("%s: %w", p, ErrTopicGone)
+	}
+	if err != nil {
+		return err
+	}
+	return v.segments(segments.AboutFile(p.dir, "missing partition directory", segments.RepairNone))
+}
+
+// knownEnds is what is known of a partition's log apart from its segments.
+type knownEnds struct {
+	hint     int64 // next offset by the writers' hint, -1: no hint of this boot
+	start    int64 // log start, -1: no checkpoint
+	recovery int64 // recovery point, -1: no checkpoint
+}
+
+func (v *partitionVerifier) knownEnds() (knownEnds, error) {
+	k := knownEnds{hint: v.p.hintedEnd(), start: -1, recovery: -1}
+	abs, err := filepath.Abs(v.p.dir)
+	if err != nil {
+		return k, err
+	}
+	for kind, at := range map[CheckpointKind]*int64{LogStartCheckpoint: &k.start, RecoveryPointCheckpoint: &k.recovery} {
+		m, err := readCheckpoint(v.p.fs, filepath.Join(filepath.Dir(abs), string(kind)))
+		if errors.Is(err, segments.ErrCorrupt) || errors.Is(err, segments.ErrUnknownVersion) {
+			continue // a finding about the root
+		}
+		if err != nil {
+			return k, err
+		}
+		if offset, ok := m[TopicPartition{v.p.topic, v.p.number}]; ok {
+			*at = offset
+		}
+	}
+	return k, nil
+}
+
+// hintedEnd is the next offset by the hint, -1 if there is none of this boot for this
+// topic.
+func (p *Partition) hintedEnd() int64 {
+	b, err := vfs.ReadFile(p.fs, filepath.Join(p.dir, stateDir, "hint"))
+	if err != nil || len(b) < blockSize {
+		return -1
+	}
+	blk := block{mem: b[:blockSize], slot: -1}
+	if !blk.valid() {
+		return -1
+	}
+	t, ok := blk.load()
+	if !ok || !t.topic.fits(p.id) || !thisMachine().lives(t.boot, t.bootTime) {
+		return -1
+	}
+	return t.next
+}
+
+// checkEnds compares what is known with the log's end. A log that seems too short is
+// looked at again: it may have been truncated in order.
+func (v *partitionVerifier) checkEnds(known knownEnds, res segments.VerifyResult) error {
+	end := res.End
+	if v.lost || max(known.hint, known.start, known.recovery) <= end {
+		return nil
+	}
+	known, err := v.knownEnds()
+	if err != nil {
+		return err
+	}
+	if _, end, err = v.p.Bounds(); err != nil {
+		return err
+	}
+	if known.start > end {
+		// Bounds takes the log start for the end of a log that does not reach it.
+		end = res.End
+	}
+	switch {
+	case known.hint > end:
+		return v.shortLog(v.p.dir, end, known.hint, "the log ends before records that were acknowledged")
+	case known.recovery > end:
+		return v.shortLog(v.p.rootFile(RecoveryPointCheckpoint), end, known.recovery, "recovery point beyond the end of the log")
+	case known.start > end:
+		return v.shortLog(v.p.rootFile(LogStartCheckpoint), end, known.start, "log start beyond the end of the log")
+	}
+	return nil
+}
+
+func (v *partitionVerifier) shortLog(file string, end, known int64, what string) error {
+	f := segments.AboutFile(file, what, segments.RepairAdvance)
+	f.FirstOffset, f.LastOffset = end, known-1
+	return v.segments(f)
+}
+
+// rootFile is a file of the root, or of the directory in which a bare one lies.
+func (p *Partition) rootFile(kind CheckpointKind) string {
+	return filepath.Join(filepath.Dir(p.dir), string(kind))
+}
+
+// checkID checks that the directory is of the topic that its name says.
+func (v *partitionVerifier) checkID() error {
+	p := v.p
+	if p.root == nil || p.id == (TopicID{}) {
+		return nil
+	}
+	id, err := readPartitionID(p.fs, p.dir)
+	if err != nil || id == (TopicID{}) || id == p.id {
+		return err
+	}
+	if now, err := p.root.Topic(p.topic); err != nil || now.id == id {
+		return err // deleted and made anew meanwhile
+	}
+	return v.segments(segments.AboutFile(filepath.Join(p.dir, segments.PartitionMetaName),
+		fmt.Sprintf("topic id %s, the topic's is %s", id, p.id), segments.RepairRebuild))
+}
