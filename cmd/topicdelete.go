@@ -37,11 +37,10 @@ Whoever reads or writes the topic meanwhile ends with status 3. A new topic of t
 
 // doomed is what a name given to delete stands for.
 type doomed struct {
-	name    string
-	trash   bool // a topic that was deleted before
-	parts   int
-	bytes   int64
-	unknown error
+	name  string
+	trash bool // a topic that was deleted before
+	parts int
+	bytes int64
 }
 
 func (d *doomed) String() string {

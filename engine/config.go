@@ -151,8 +151,10 @@ func (c *Config) check() error {
 		m, _ := c.Value("min.compaction.lag.ms")
 		return &ConfigError{Name: "max.compaction.lag.ms", Value: v, Want: "not less than min.compaction.lag.ms, which is " + m}
 	case len(c.RetentionGroups) > 0 && c.RetentionBytes < 0 && c.RetentionGroupsMaxMs < 0:
-		return &ConfigError{Name: "retention.groups", Value: strings.Join(c.RetentionGroups, ","),
-			Want: "together with retention.bytes or retention.groups.max.ms, so that a group that stopped cannot fill the disk"}
+		return &ConfigError{
+			Name: "retention.groups", Value: strings.Join(c.RetentionGroups, ","),
+			Want: "together with retention.bytes or retention.groups.max.ms, so that a group that stopped cannot fill the disk",
+		}
 	}
 	return nil
 }

@@ -83,8 +83,10 @@ func (r *Root) deletion(t *Topic, now bool) (*intent, error) {
 		return nil, err
 	}
 	at := r.o.now().UnixMilli()
-	rec := &trashRecord{Version: trashVersion, Topic: t.name, Partitions: t.Numbers(), Checkpoints: checkpoints,
-		DeletedAt: at, RemoveAt: at, name: newID().hex()}
+	rec := &trashRecord{
+		Version: trashVersion, Topic: t.name, Partitions: t.Numbers(), Checkpoints: checkpoints,
+		DeletedAt: at, RemoveAt: at, name: newID().hex(),
+	}
 	if !now {
 		rec.RemoveAt += min(c.TopicTrashMs, maxInt64-at)
 	}

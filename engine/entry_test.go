@@ -37,8 +37,10 @@ func TestEntryThatIsNotPlain(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, e) {
 		t.Errorf("%s is read as %+v, %v", b, got, err)
 	}
-	for _, text := range []string{"", "{}", "null", "[]", `{"version":1,"topic_id":"x","partitions":1,"configs":{}}`,
-		strings.Replace(string(b), `"partitions":1`, `"partitions":0`, 1), strings.Replace(string(b), `"partitions":1`, `"partitions":10001`, 1), string(b[:len(b)-3])} {
+	for _, text := range []string{
+		"", "{}", "null", "[]", `{"version":1,"topic_id":"x","partitions":1,"configs":{}}`,
+		strings.Replace(string(b), `"partitions":1`, `"partitions":0`, 1), strings.Replace(string(b), `"partitions":1`, `"partitions":10001`, 1), string(b[:len(b)-3]),
+	} {
 		if _, err := decodeEntry([]byte(text)); err == nil {
 			t.Errorf("%q is taken for an entry", text)
 		}

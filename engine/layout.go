@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"github.com/klog-project/klog/segments"
 	"path/filepath"
+
+	"github.com/klog-project/klog/segments"
 )
 
 // Names below a root. klog's own are hidden, so that whoever knows Kafka's files finds

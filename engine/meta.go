@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"strconv"
-
 	"errors"
 	"fmt"
+	"io/fs"
+	"strconv"
+
 	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
-	"io/fs"
 )
 
 // Meta is what meta.properties says of a root.

@@ -57,10 +57,4 @@ func (r *Root) waitFor(ctx context.Context, path string, timeout time.Duration) 
 	return held, err
 }
 
-// isLocked reports whether err says that a lock was not obtained in time.
-func isLocked(err error) bool {
-	var locked *LockedError
-	return errors.As(err, &locked)
-}
-
 var errLockTimeout = errors.New("waited too long")

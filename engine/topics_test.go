@@ -139,7 +139,7 @@ func TestG060ParallelAlters(t *testing.T) {
 	for n := 2; n <= 9; n++ {
 		other := reopen(t, r)
 		wg.Go(func() {
-			_, err := other.AlterTopic(t.Context(), "t", engine.Alteration{Partitions: n, Set: map[string]string{fmt.Sprintf("%s", engine.ConfigNames()[4]): fmt.Sprint(n)}})
+			_, err := other.AlterTopic(t.Context(), "t", engine.Alteration{Partitions: n, Set: map[string]string{"compression.zstd.level": fmt.Sprint(n)}})
 			if err != nil && !errors.Is(err, engine.ErrFewerPartitions) {
 				t.Errorf("alter to %d: %v", n, err)
 			}
