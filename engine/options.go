@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync"
 	"time"
 
 	"github.com/klog-project/klog/segments/vfs"
@@ -33,6 +34,17 @@ func (o Options) fs() vfs.FS {
 		return o.FS
 	}
 	return vfs.OS
+}
+
+// tolerantFS is fs on which a directory that cannot be synced is told about once and is
+// no error: there is nothing that could be done about it.
+func (o Options) tolerantFS() vfs.FS {
+	var once sync.Once
+	return vfs.Lenient(o.fs(), func(error) {
+		once.Do(func() {
+			o.notice("this file system cannot sync directories: new segments and topics may be lost on power failure")
+		})
+	})
 }
 
 func (o Options) now() time.Time {

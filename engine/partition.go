@@ -32,7 +32,7 @@ func OpenPartitionDir(dir string, o Options) (*Partition, error) {
 	if !ok {
 		return nil, &InvalidError{Reason: fmt.Sprintf("partition directory %q: its name must be TOPIC-NUMBER", dir)}
 	}
-	p := &Partition{dir: clean, topic: topic, number: number, fs: o.fs(), o: o}
+	p := &Partition{dir: clean, topic: topic, number: number, fs: o.tolerantFS(), o: o}
 	info, err := p.fs.Stat(clean)
 	if err != nil {
 		return nil, err

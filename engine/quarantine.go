@@ -127,7 +127,7 @@ func (w *Writer) cutOut(base, from, to int64) error {
 	if err := w.p.fs.Rename(temp, path); err != nil {
 		return err
 	}
-	if err := syncDir(w.p, w.p.dir); err != nil {
+	if err := w.p.fs.SyncDir(w.p.dir); err != nil {
 		return err
 	}
 	w.active.close()

@@ -74,7 +74,7 @@ func (w *Writer) adopt(bases []int64, t tail) error {
 		if err := w.relist(bases); err != nil {
 			return err
 		}
-		if err := syncDir(w.p, w.p.dir); err != nil {
+		if err := w.p.fs.SyncDir(w.p.dir); err != nil {
 			return err
 		}
 	}

@@ -134,7 +134,7 @@ func (w *Writer) settle(bases []int64, end int64) error {
 			return err
 		}
 	}
-	if err := syncDir(w.p, w.p.dir); err != nil {
+	if err := w.p.fs.SyncDir(w.p.dir); err != nil {
 		return err
 	}
 	w.block.durable.Store(end)

@@ -92,7 +92,7 @@ func (w *Writer) roll(ctx context.Context, cfg *Config) error {
 		w.writeHint()
 		return errors.Join(err, w.active.cutIndexes(old.index))
 	}
-	if err := syncDir(w.p, w.p.dir); err != nil {
+	if err := w.p.fs.SyncDir(w.p.dir); err != nil {
 		w.known = false
 		return err
 	}
@@ -196,15 +196,4 @@ func (w *Writer) listSegment(before fs.FileInfo, maxTS, base int64) error {
 		}
 	}
 	return l.AppendSegment(base, now)
-}
-
-// syncDir makes the names in a directory durable. A file system that has no such
-// thing is told about, once: there is nothing else that could be done.
-func syncDir(p *Partition, dir string) error {
-	err := p.fs.SyncDir(dir)
-	if errors.Is(err, vfs.ErrNoDirSync) {
-		p.o.notice(fmt.Sprintf("%s: this file system cannot sync directories: new files may be lost on power failure", dir))
-		return nil
-	}
-	return err
 }

@@ -78,7 +78,7 @@ func newRoot(dir string, o Options) *Root {
 }
 
 func newRootOn(dir string, o Options, fsType func(string) (vfs.Type, error)) *Root {
-	return &Root{dir: filepath.Clean(dir), fs: o.fs(), o: o, fsType: fsType}
+	return &Root{dir: filepath.Clean(dir), fs: o.tolerantFS(), o: o, fsType: fsType}
 }
 
 // Dir is the root's directory as it was given.

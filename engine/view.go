@@ -78,7 +78,7 @@ func (p *Partition) onShared() bool {
 	if p.root != nil && p.root.shared {
 		return true
 	}
-	if p.fs != vfs.OS {
+	if !vfs.IsOS(p.fs) {
 		return false
 	}
 	t, err := vfs.FSType(p.dir)

@@ -66,6 +66,14 @@ func Lenient(fsys FS, warn func(error)) FS {
 	return &lenient{FS: fsys, warn: warn}
 }
 
+// IsOS reports whether fsys is OS, also a Lenient one.
+func IsOS(fsys FS) bool {
+	if l, ok := fsys.(*lenient); ok {
+		fsys = l.FS
+	}
+	return fsys == OS
+}
+
 type lenient struct {
 	FS
 	warn func(error)

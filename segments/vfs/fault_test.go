@@ -251,6 +251,19 @@ func TestWriteFileLeavesTheOldOneOnEveryFailure(t *testing.T) {
 	}
 }
 
+func TestIsOS(t *testing.T) {
+	for want, fsys := range map[bool][]vfs.FS{
+		true:  {vfs.OS, vfs.Lenient(vfs.OS, nil)},
+		false: {newMem(), vfs.NewFault(vfs.OS, nil), vfs.Lenient(newMem(), nil)},
+	} {
+		for _, f := range fsys {
+			if got := vfs.IsOS(f); got != want {
+				t.Errorf("%T: %v", f, got)
+			}
+		}
+	}
+}
+
 func TestLenientTurnsNoDirSyncIntoAWarning(t *testing.T) {
 	for _, c := range []struct {
 		err      error

@@ -130,10 +130,7 @@ func openHold(fsys FS, name string) (locker, error) {
 		return nil, err
 	}
 	f.Close()
-	if l, ok := fsys.(*lenient); ok {
-		fsys = l.FS
-	}
-	if fsys == OS {
+	if IsOS(fsys) {
 		return &flockFile{flock.New(name, flock.SetFlag(os.O_RDWR), flock.SetPermissions(0o660))}, nil
 	}
 	return fsys.OpenLock(name)
