@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -404,6 +405,49 @@ func TestDumpOnTerminal(t *testing.T) {
 			if strings.Contains(got, s) {
 				t.Errorf("%q: %q in\n%.2000s", c.args, s, got)
 			}
+		}
+	}
+}
+
+// TestDumpSurvivesAnyBytes cuts and changes files of every kind: dump shows what it can
+// or says why not, and never falls over.
+func TestDumpSurvivesAnyBytes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	dir := segmentstest.Dir(t, "dirs/txns-0")
+	paths, err := filesBelow(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := filesBelow(segmentstest.Dir(t, "dirs/_server_files"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[fileKind]bool{}
+	for _, path := range append(paths, server...) {
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds[kindOf(path, false)] = true
+		for range 40 {
+			data := bytes.Clone(whole[:rng.IntN(len(whole)+1)])
+			for n := rng.IntN(4); n > 0 && len(data) > 0; n-- {
+				data[rng.IntN(len(data))] = byte(rng.IntN(256))
+			}
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			e := testEnv(t)
+			code := Main(t.Context(), e, []string{"klog", "dump", "--deep", "-J", path})
+			said := printed(t, e.Stderr)
+			if strings.Contains(said, "internal error") || code != ExitOK && code != ExitFailure && code != ExitDamaged {
+				t.Errorf("%s of %d bytes: status %d, %s", path, len(data), code, said)
+			}
+		}
+	}
+	for _, kind := range []fileKind{logFile, indexFile, timeIndexFile, txnIndexFile, snapshotFile, epochsFile, checkpointFile, jsonFile} {
+		if !kinds[kind] {
+			t.Errorf("no file of kind %d", kind)
 		}
 	}
 }
