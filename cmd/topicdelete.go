@@ -138,6 +138,8 @@ func deleteTopic(ctx context.Context, e *Env, root *engine.Root, d *doomed, now 
 	}
 	deleted, err := root.DeleteTopic(ctx, d.name, now)
 	switch {
+	case err != nil && !now && isNoSpace(err):
+		return withHint(err, "--now needs no space, and cannot be taken back")
 	case err != nil:
 		return err
 	case now:
