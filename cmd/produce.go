@@ -78,6 +78,9 @@ func runProduce(ctx context.Context, e *Env, o produceOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.timestamp != nil {
+		e.tellTime("--timestamp", *o.timestamp)
+	}
 	if o.follow != "" {
 		return runFollow(ctx, e, o, f)
 	}

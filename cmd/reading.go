@@ -26,6 +26,7 @@ type reading struct {
 // openReading opens the topic, or the partition's directory, that a user has named and
 // looks at its partitions as they are now.
 func (e *Env) openReading(o *readOptions, name string) (*reading, error) {
+	o.tellTimes(e)
 	s := &reading{e: e, o: o, filter: o.filter(), printer: show.New(o.showOptions(e.Out()))}
 	partitions, err := s.open(name)
 	if err != nil {
