@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,6 +103,19 @@ func TestSudoHint(t *testing.T) {
 	e.report(&engine.NoRootError{Dir: systemRoot})
 	if got := printed(t, e.Stderr); !strings.Contains(got, "hint: under sudo") || !strings.Contains(got, "ann") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestRefusalNamesOwnerAndMode(t *testing.T) {
+	e := testEnv(t)
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	e.report(&fs.PathError{Op: "mkdir", Path: filepath.Join(dir, "orders-0"), Err: syscall.EACCES})
+	got := printed(t, e.Stderr)
+	if !strings.Contains(got, "hint: "+dir+" is owned by ") || !strings.Contains(got, ", mode drwxr-x---\n") {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klog-project/klog/engine"
 	"github.com/klog-project/klog/segments"
+	"github.com/klog-project/klog/segments/vfs"
 )
 
 // openRoot opens the root for reading; it creates nothing.
@@ -89,6 +90,9 @@ func (e *Env) engineHints(err error) []string {
 	}
 	if errors.Is(err, engine.ErrSharedFS) {
 		all = append(all, "klog doctor --enable-shared tries whether it is fit; or run klog on the host that has the disk")
+	}
+	if who := vfs.DescribePermission(vfs.OS, err); who != "" {
+		all = append(all, who)
 	}
 	return all
 }
