@@ -16,7 +16,7 @@ const module = "github.com/klog-project/klog/"
 // stands beside it if that is a part of the same thing. -1 is a package whose place is
 // not known.
 func layer(name string) int {
-	for i, l := range [][]string{{"segments/vfs"}, {"segments"}, {"engine"}, {"cmd/value", "cmd/format", "cmd/lines", "cmd/feed", "cmd/show", "cmd/gauge"}, {"cmd"}, {"cmd/klog"}} {
+	for i, l := range [][]string{{"segments/vfs"}, {"segments"}, {"engine"}, {"cmd/value", "cmd/format", "cmd/lines", "cmd/logfile", "cmd/feed", "cmd/show", "cmd/gauge"}, {"cmd"}, {"cmd/klog"}} {
 		if slices.Contains(l, name) {
 			return i
 		}

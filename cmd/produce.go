@@ -96,7 +96,7 @@ func runProduce(ctx context.Context, e *Env, o produceOptions) error {
 	}
 	ctx, done := o.output(ctx, e, &f)
 	defer done()
-	watch := watchFeed(e, &o, &f)
+	watch := watchFeed(e, &f, inputSize(f.Inputs))
 	defer watch.stop()
 	res, err := feed.Run(ctx, f)
 	return watch.end(res, err)
@@ -108,9 +108,9 @@ type feedWatch struct {
 	progress atomic.Pointer[progress]
 }
 
-// watchFeed lets a run tell. Progress begins when the run first waits, or has more to
+// watchFeed lets a run over total bytes tell, -1 when nobody knows. Progress begins when the run first waits, or has more to
 // do than a moment's work: before that nobody would see it.
-func watchFeed(e *Env, o *produceOptions, f *feed.Options) *feedWatch {
+func watchFeed(e *Env, f *feed.Options, total int64) *feedWatch {
 	w := &feedWatch{e: e}
 	f.Notice = func(how feed.Oversize, line string) {
 		if how == feed.Skip {
@@ -119,7 +119,6 @@ func watchFeed(e *Env, o *produceOptions, f *feed.Options) *feedWatch {
 			e.Verbose(line)
 		}
 	}
-	total := inputSize(f.Inputs)
 	f.Begun = func() {
 		// Of a pipe nobody knows how long it is, and a terminal is being typed on.
 		w.progress.Store(e.startCounting(total, total >= 0))

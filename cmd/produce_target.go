@@ -145,16 +145,9 @@ func (o *produceOptions) compression(c *engine.Config) (segments.Codec, int) {
 	return codec, 0
 }
 
-// open opens partitions for appending. Without --lock-timeout produce waits for a lock
-// as long as it takes.
+// open opens partitions for appending.
 func (t *produceTarget) open(e *Env, o *produceOptions) func(int32) (feed.Writer, error) {
-	timeout, set := e.LockTimeout()
-	if timeout = max(timeout, 1); !set {
-		timeout = -1
-	}
-	if d := o.timeout; d != nil && (!set || *d < timeout) {
-		timeout = max(*d, time.Nanosecond)
-	}
+	timeout := o.lockTimeout(e)
 	return func(n int32) (feed.Writer, error) {
 		p, err := t.topic.Partition(n)
 		if err != nil {
@@ -162,10 +155,23 @@ func (t *produceTarget) open(e *Env, o *produceOptions) func(int32) (feed.Writer
 		}
 		w, err := p.OpenWriter(engine.WriterOptions{LockTimeout: timeout})
 		if err != nil {
-			return nil, err
+			return nil, err // and not a Writer that is a nil pointer
 		}
 		return w, nil
 	}
+}
+
+// lockTimeout is how long to wait for a partition's lock. Without --lock-timeout
+// produce waits as long as it takes.
+func (o *produceOptions) lockTimeout(e *Env) time.Duration {
+	timeout, set := e.LockTimeout()
+	if timeout = max(timeout, 1); !set {
+		timeout = -1
+	}
+	if d := o.timeout; d != nil && (!set || *d < timeout) {
+		timeout = max(*d, 1)
+	}
+	return timeout
 }
 
 func (t *produceTarget) syncTo(ctx context.Context, n int32, next int64) error {

@@ -22,19 +22,13 @@ type delivery struct {
 	ctx     context.Context // of appends
 	parts   *partitions
 	durable *durable
-	several bool // there are several partitions to go to
-	hooks   hooks
+	several bool      // there are several partitions to go to
+	follow  *follower // keeps a count of its own; nil: there is none
 
 	res     Result
 	stop    *StopError // nothing is appended any more
 	offsets []int64    // of the batches in hand that are appended
 	line    []byte     // of text, reused
-}
-
-// hooks let a follow keep its own count beside.
-type hooks struct {
-	before func(c *chunk, e *encoder) error // the batches of a chunk are about to be appended
-	after  func(c *chunk, e *encoder) error // and are
 }
 
 // deliver appends what the encoder made of a chunk, and sets stop when that fails or
@@ -44,7 +38,7 @@ func (d *delivery) deliver(c *chunk, e *encoder) {
 		return
 	}
 	base := d.res.Records
-	done, err := d.append(c, e)
+	done, err := d.append(e)
 	d.count(e, done)
 	serr := d.durable.settle(d.ctx, d.res.Safe)
 	if err == nil {
@@ -78,10 +72,10 @@ func (d *delivery) deliver(c *chunk, e *encoder) {
 
 // append appends the batches in hand and returns how many of them are in the log, the
 // first so many.
-func (d *delivery) append(c *chunk, e *encoder) (done int, err error) {
+func (d *delivery) append(e *encoder) (done int, err error) {
 	d.offsets = d.offsets[:0]
-	if len(e.batches) > 0 && d.hooks.before != nil {
-		if err := d.hooks.before(c, e); err != nil {
+	if d.follow != nil && len(e.batches) > 0 {
+		if err := d.follow.before(e); err != nil {
 			return 0, err
 		}
 	}
@@ -95,8 +89,8 @@ func (d *delivery) append(c *chunk, e *encoder) (done int, err error) {
 		done += n
 		from = e.batches[end-1].end
 	}
-	if err == nil && d.hooks.after != nil {
-		err = d.hooks.after(c, e)
+	if err == nil && d.follow != nil {
+		d.follow.after(e)
 	}
 	return done, err
 }

@@ -144,3 +144,17 @@ func (d *durable) finish(ctx context.Context) error {
 	}
 	return d.err
 }
+
+// syncEverything syncs what is not on disk yet, whatever the policy.
+func (d *durable) syncEverything(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.syncNow(ctx)
+}
+
+// knownSafe is how many of the input records that are safe are known to be on disk.
+func (d *durable) knownSafe() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.known
+}

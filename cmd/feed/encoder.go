@@ -297,6 +297,8 @@ func (e *encoder) where(r *format.Row) (int32, error) {
 		return e.o.Partition, nil
 	case e.choose == nil:
 		return 0, nil
+	case e.seq != nil && !e.choose.ByKey(r.Key):
+		return e.seq.home, nil // the order of a file's lines is kept
 	case e.choose.ByKey(r.Key) || e.o.Partitioner == engine.RoundRobin:
 		return e.choose.Partition(r.Key), nil
 	}

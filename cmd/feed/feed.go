@@ -36,24 +36,28 @@ type feed struct {
 // Options.Sync says.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o = o.withDefaults()
-	return run(ctx, o, nil, hooks{}, nil)
+	return run(ctx, o, nil)
 }
 
-// run is Run, for a follow with an input of its own, sequences and hooks.
-func run(ctx context.Context, o Options, seq *sequences, h hooks, custom filler) (Result, error) {
+// run is Run, or the run of a follow, which brings an input of its own.
+func run(ctx context.Context, o Options, follow *follower) (Result, error) {
 	f := &feed{o: o, frame: newFraming(o.Delimiter, o.Whole)}
 	appending := newLateContext(ctx, Grace)
 	defer appending.release()
 
 	parts := &partitions{target: &f.o.Target}
 	f.d = delivery{
-		o: &f.o, frame: &f.frame, ctx: appending, parts: parts, hooks: h,
+		o: &f.o, frame: &f.frame, ctx: appending, parts: parts, follow: follow,
 		several: o.Target.Partitions > 1 && (o.Partition < 0 || o.OwnPartition),
 	}
 	f.d.durable = newDurable(o.Sync, parts, f.interrupt)
 	f.src = source{
 		inputs: o.Inputs, frame: f.frame, line: o.Limits.Line, linger: o.Linger, enough: o.Limits.Batch,
-		wait: waiter{parent: ctx, begun: o.Begun}, millis: func() int64 { return o.Now().UnixMilli() }, custom: custom,
+		wait: waiter{parent: ctx, begun: o.Begun}, millis: func() int64 { return o.Now().UnixMilli() }, follow: follow,
+	}
+	var seq *sequences
+	if follow != nil {
+		follow.feed, seq = f, follow.seq
 	}
 	defer f.src.close()
 	if o.Rate > 0 {

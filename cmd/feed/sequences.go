@@ -11,6 +11,7 @@ import (
 type sequences struct {
 	id    int64
 	epoch int16
+	home  int32           // where records go that no key binds
 	next  map[int32]int32 // the number of the next record, 0 to 2^31-1 and round
 	skip  map[int32]int64 // records to come that are in the log already
 

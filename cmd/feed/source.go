@@ -42,22 +42,17 @@ type source struct {
 	enough int           // with linger: what is not waited for any more
 	millis func() int64  // the clock
 	carry  []byte        // the beginning of a record whose rest is still to be read
-	custom filler        // reads in place of all this; nil: nothing does
-}
-
-// filler is another kind of input.
-type filler interface {
-	next(buf *memory) (chunk, error)
+	follow *follower     // reads in place of all this; nil: nothing does
 }
 
 // exhausted reports whether the inputs have been read to their ends.
-func (s *source) exhausted() bool { return s.custom == nil && s.open == nil && len(s.inputs) == 0 }
+func (s *source) exhausted() bool { return s.follow == nil && s.open == nil && len(s.inputs) == 0 }
 
 // next fills buf with the next chunk that holds records, or with the last, which may
 // hold none. When the context has ended that is what has been read by then.
 func (s *source) next(buf *memory) (chunk, error) {
-	if s.custom != nil {
-		return s.custom.next(buf)
+	if s.follow != nil {
+		return s.follow.next(buf)
 	}
 	for {
 		if s.open == nil {
