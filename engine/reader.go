@@ -147,6 +147,9 @@ func (r *Reader) Next() (*segments.Record, error) {
 // below From and end beyond Until. Its Raw is valid until the next call. Errors are
 // those of Next; what is malformed inside a batch is not looked at.
 func (r *Reader) NextBatch() (segments.Batch, error) {
+	if r.opened { // Next has left a batch half way
+		r.Back(r.next)
+	}
 	b, err := r.batch()
 	if err == nil {
 		r.next = b.LastOffset() + 1
@@ -257,6 +260,9 @@ func (r *Reader) hides(b segments.Batch) (bool, error) {
 // Where a checksum is wrong or a batch is malformed, Back and Next say what is the
 // matter.
 func (r *Reader) NextChunk(c *segments.Chunk) error {
+	if r.opened { // Next has left a batch half way
+		r.Back(r.next)
+	}
 	for {
 		if err := r.ready(); err != nil {
 			return err

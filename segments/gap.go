@@ -24,14 +24,17 @@ type GapError struct {
 
 // Error names the directory and the offsets.
 func (e *GapError) Error() string {
-	what := "was removed before it was read"
+	var what string
+	switch {
+	case e.Last < 0:
+		what = fmt.Sprintf("the offsets from %d on ", e.First)
+	default:
+		what = fmt.Sprintf("the offsets %d to %d ", e.First, e.Last)
+	}
 	if e.Missing {
-		what = "is missing: the list of segments names files that are not there"
+		return e.Dir + ": " + what + "are missing: the list of segments names files that are not there"
 	}
-	if e.Last < 0 {
-		return fmt.Sprintf("%s: everything from offset %d on %s", e.Dir, e.First, what)
-	}
-	return fmt.Sprintf("%s: offset %d to %d %s", e.Dir, e.First, e.Last, what)
+	return e.Dir + ": " + what + "were removed before they were read"
 }
 
 // Unwrap makes errors.Is(err, ErrCorrupt) true for missing files.
