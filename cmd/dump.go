@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -135,156 +135,6 @@ func (d *dumper) dir(ctx context.Context, path string) error {
 	return failed
 }
 
-// filesBelow are the files of a log in dir and in the directories that belong to it.
-// What klog and Kafka do not write is passed over.
-func filesBelow(dir string) ([]string, error) {
-	entries, err := vfs.OS.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		switch {
-		case entry.Type().IsRegular() && kindOf(path, false) != unknownFile:
-			files = append(files, path)
-		case entry.IsDir() && belongs(path):
-			below, err := filesBelow(path)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, below...)
-		}
-	}
-	return files, nil
-}
-
-// belongs reports whether a directory below another is part of a log.
-func belongs(path string) bool {
-	name := filepath.Base(path)
-	_, _, partition := segments.ParsePartitionDir(name)
-	_, _, _, deleted := segments.ParseDeletedDirName(name)
-	switch {
-	case partition, deleted, name == ".klog":
-		return true
-	case filepath.Base(filepath.Dir(path)) == ".klog":
-		return name != "quarantine" // raw bytes of logs
-	}
-	return false
-}
-
-// fileKind is how a file is decoded.
-type fileKind int
-
-const (
-	unknownFile fileKind = iota
-	logFile
-	indexFile
-	timeIndexFile
-	txnIndexFile
-	snapshotFile
-	epochsFile
-	checkpointFile
-	partitionMetaFile
-	propertiesFile
-	jsonFile
-	hintFile
-	listFile
-	producersFile
-	lockFile
-	stateFile
-)
-
-// kindOf tells a file's kind by its name. A file that the user named may have any stem
-// before a segment's suffix; one found in a directory has a segment's whole name.
-func kindOf(path string, named bool) fileKind {
-	name := filepath.Base(path)
-	if slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(path)), "/"), ".klog") {
-		return stateKind(name)
-	}
-	switch name {
-	case segments.EpochsName:
-		return epochsFile
-	case segments.PartitionMetaName:
-		return partitionMetaFile
-	case segments.MetaPropertiesName:
-		return propertiesFile
-	case ".kafka_cleanshutdown", "quorum-state":
-		return jsonFile
-	case segments.RecoveryPointName, segments.HighWatermarkName, segments.LogStartName, segments.CleanerOffsetName:
-		return checkpointFile
-	case "bootstrap.checkpoint":
-		return logFile
-	}
-	if named {
-		return namedKind(name)
-	}
-	_, suffix, ok := segments.ParseSegmentName(name)
-	if !ok {
-		return unknownFile
-	}
-	return suffixKind(suffix)
-}
-
-// namedKind is the kind of a file that the user named, which may be a copy.
-func namedKind(name string) fileKind {
-	switch {
-	case strings.HasSuffix(name, ".properties"):
-		return propertiesFile
-	case strings.HasSuffix(name, "-offset-checkpoint"):
-		return checkpointFile
-	case strings.HasSuffix(name, ".checkpoint"):
-		return logFile // a snapshot of Kafka's metadata log
-	}
-	return suffixKind(filepath.Ext(segmentStem(name)))
-}
-
-// segmentStem is name without what marks a file that waits for its removal or is not
-// yet in use.
-func segmentStem(name string) string {
-	for _, mark := range []string{".deleted", ".cleaned", ".swap"} {
-		if stem, ok := strings.CutSuffix(name, mark); ok {
-			return stem
-		}
-	}
-	return name
-}
-
-func suffixKind(suffix string) fileKind {
-	switch segmentStem(suffix) {
-	case segments.LogSuffix:
-		return logFile
-	case segments.IndexSuffix:
-		return indexFile
-	case segments.TimeIndexSuffix:
-		return timeIndexFile
-	case segments.TxnIndexSuffix:
-		return txnIndexFile
-	case segments.SnapshotSuffix:
-		return snapshotFile
-	}
-	return unknownFile
-}
-
-// stateKind is the kind of a file of klog's own.
-func stateKind(name string) fileKind {
-	switch {
-	case name == "hint":
-		return hintFile
-	case name == filepath.Base(segments.ListName):
-		return listFile
-	case name == "producers":
-		return producersFile
-	case name == "lock":
-		return lockFile
-	case strings.HasSuffix(name, ".properties"):
-		return propertiesFile
-	case strings.HasSuffix(name, ".tmp"):
-		return unknownFile
-	}
-	return stateFile
-}
-
 // file dumps one file.
 func (d *dumper) file(ctx context.Context, path string, kind fileKind) error {
 	if kind == unknownFile {
@@ -335,89 +185,57 @@ func outputFailed(err error) bool {
 	return errors.As(err, &out) || errors.Is(err, errBrokenPipe)
 }
 
-// dumper prints rows of files of different kinds.
-type dumper struct {
-	e       *Env
-	o       dumpOptions
-	name    string // of the file that is dumped
-	columns []dumpColumn
-	table   *table
-	keep    []int // columns that are shown
-	damaged int   // rows of damaged data
-}
-
-// dumpColumn is a column of a dump. An extra one is shown on a terminal only with -v.
-type dumpColumn struct {
-	column
-	extra bool
-}
-
-// begin makes the rows that follow those of the current file, with these columns.
-func (d *dumper) begin(columns []dumpColumn) error {
-	screen := !d.o.json && d.e.IsTerminal(d.e.Stdout)
-	if !screen && d.table != nil && slices.Equal(columns, d.columns) {
-		return nil
+// decode dumps a file by its kind.
+func (d *dumper) decode(ctx context.Context, src dumpSource, kind fileKind) error {
+	switch kind {
+	case logFile:
+		return d.log(ctx, src)
+	case indexFile:
+		return d.index(src)
+	case timeIndexFile:
+		return d.timeIndex(src)
+	case txnIndexFile:
+		return d.txnIndex(src)
 	}
-	if err := d.finish(); err != nil {
+	data, err := src.whole()
+	if err != nil {
 		return err
 	}
-	d.columns, d.keep = columns, d.keep[:0]
-	shown := []column{{name: "file"}}
-	if screen {
-		shown = nil
-		if _, err := d.e.Out().WriteString(oneLine(d.name) + ":\n"); err != nil {
-			return err
-		}
+	switch kind {
+	case snapshotFile:
+		return d.snapshot(data)
+	case producersFile:
+		return d.producers(data)
+	case listFile:
+		return d.list(src)
+	case epochsFile:
+		return d.epochs(data)
+	case checkpointFile:
+		return d.checkpoint(data)
+	case partitionMetaFile:
+		return d.partitionMeta(data)
+	case propertiesFile:
+		return d.properties(data)
+	case jsonFile:
+		return d.json(data)
+	case hintFile:
+		return d.hint(data)
+	case lockFile:
+		return d.lock(data)
+	case stateFile:
+		return d.state(data)
 	}
-	for i, c := range columns {
-		if !screen || !c.extra || d.e.IsVerbose() {
-			shown = append(shown, c.column)
-			d.keep = append(d.keep, i)
-		}
-	}
-	d.table = newTable(d.e, d.o.tableOptions, shown...)
-	return nil
+	return fmt.Errorf("file of kind %d", kind)
 }
 
-// row prints one row, without the file's name, which it adds.
-func (d *dumper) row(cells ...any) error {
-	if len(cells) != len(d.columns) {
-		panic(fmt.Sprintf("a row of %d cells for %d columns", len(cells), len(d.columns)))
-	}
-	shown := make([]any, 0, len(cells)+1)
-	if !d.table.screen {
-		shown = append(shown, d.name)
-	}
-	for _, i := range d.keep {
-		shown = append(shown, d.cell(d.columns[i].kind, cells[i]))
-	}
-	return d.table.row(shown...)
-}
+// mostWhole bounds a file that is read at once: snapshots and checkpoints of very many
+// producers and partitions are far smaller.
+const mostWhole = 64 << 20
 
-// longCell is how much of a text a table on a terminal shows.
-const longCell = 40
-
-// cell fits a cell to where it is shown: JSON has numbers as they lie on disk, rows
-// have "-" for a time that is none, and a terminal the beginning of a long text.
-func (d *dumper) cell(kind columnKind, c any) any {
-	if n, ok := integer(c); ok && kind == timeColumn && n < 0 && !d.o.json {
-		return nil
+// whole reads all of a file.
+func (s dumpSource) whole() ([]byte, error) {
+	if s.size > mostWhole {
+		return nil, fmt.Errorf("%d bytes are too many for such a file", s.size)
 	}
-	if s, ok := c.(string); ok && d.table.screen && len(s) > longCell {
-		return strings.ToValidUTF8(s[:longCell], "") + "…"
-	}
-	return c
-}
-
-// finish ends the table of the last file.
-func (d *dumper) finish() error {
-	if d.table == nil {
-		return nil
-	}
-	err := d.table.close()
-	if err == nil && d.table.screen {
-		_, err = d.e.Out().WriteString("\n")
-	}
-	d.table = nil
-	return err
+	return io.ReadAll(io.NewSectionReader(s, 0, s.size))
 }

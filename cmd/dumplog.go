@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -317,59 +316,4 @@ func (h headersCell) appendJSON(b []byte) []byte {
 		b = appendJSONCell(b, textCell(h[i].Value))
 		return append(b, '}')
 	})
-}
-
-// decode dumps a file by its kind.
-func (d *dumper) decode(ctx context.Context, src dumpSource, kind fileKind) error {
-	switch kind {
-	case logFile:
-		return d.log(ctx, src)
-	case indexFile:
-		return d.index(src)
-	case timeIndexFile:
-		return d.timeIndex(src)
-	case txnIndexFile:
-		return d.txnIndex(src)
-	}
-	data, err := src.whole()
-	if err != nil {
-		return err
-	}
-	switch kind {
-	case snapshotFile:
-		return d.snapshot(data)
-	case producersFile:
-		return d.producers(data)
-	case listFile:
-		return d.list(src)
-	case epochsFile:
-		return d.epochs(data)
-	case checkpointFile:
-		return d.checkpoint(data)
-	case partitionMetaFile:
-		return d.partitionMeta(data)
-	case propertiesFile:
-		return d.properties(data)
-	case jsonFile:
-		return d.json(data)
-	case hintFile:
-		return d.hint(data)
-	case lockFile:
-		return d.lock(data)
-	case stateFile:
-		return d.state(data)
-	}
-	return fmt.Errorf("file of kind %d", kind)
-}
-
-// mostWhole bounds a file that is read at once: snapshots and checkpoints of very many
-// producers and partitions are far smaller.
-const mostWhole = 64 << 20
-
-// whole reads all of a file.
-func (s dumpSource) whole() ([]byte, error) {
-	if s.size > mostWhole {
-		return nil, fmt.Errorf("%d bytes are too many for such a file", s.size)
-	}
-	return io.ReadAll(io.NewSectionReader(s, 0, s.size))
 }
