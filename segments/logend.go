@@ -80,60 +80,75 @@ func (r *LogReader) stillThere() error {
 //
 // What is bad at first sight may be half of a write that is whole by now, a torn tail
 // that a writer has cut and written over, a segment that was replaced, or the fault of
-// an index: each is ruled out before anything is called damage.
+// an index. So what the file is like is noted first, and only what is read after that,
+// and is bad again in a file that is the same still, is examined; and what is called
+// damage then is read once more.
 func (r *LogReader) atBad(bad *CorruptError) error {
-	if r.looked.times == 0 || r.looked.pos != bad.Position {
-		r.looked.pos, r.looked.times = bad.Position, 0
+	now, later, err := r.lookAround()
+	if err != nil {
+		return err
 	}
-	r.looked.times++
+	if r.looked.file != now {
+		r.looked.file, r.looked.damaged = now, false
+		r.scan.SetEnd(now.size)
+		return nil
+	}
+	if !now.sealed && now == r.torn {
+		r.scan.SetEnd(now.size)
+		return r.atLogEnd()
+	}
+	tail, err := ExamineTail(openFile{r}, now.base, now.pos, now.size, r.scan.NextOffset(), now.sealed)
+	switch {
+	case err != nil:
+		return err
+	case tail.Torn:
+		r.torn = now
+		r.scan.SetEnd(now.size)
+		return r.atLogEnd()
+	case r.seg.viaIndex:
+		r.seg.viaIndex = false
+		r.scan.restart(openFile{r}, r.seg.path, now.base, now.size)
+		return nil
+	case !r.looked.damaged:
+		r.looked.damaged = true
+		r.scan.SetEnd(now.size)
+		return nil
+	}
+	return r.damage(tail.describe(bad), tail, now.size, later)
+}
+
+// badPlace is a place where no good batch begins, and what its file is like.
+type badPlace struct {
+	base, pos, size int64
+	sealed          bool // there is a later segment
+}
+
+// lookAround says what the file is like now, and where the next segment begins: -1 if
+// there is none.
+func (r *LogReader) lookAround() (now badPlace, later int64, err error) {
 	later, sealed, err := r.l.laterThan(r.seg.base, r.scan.NextOffset())
 	if err != nil {
-		return err
-	}
-	if err := r.stillThere(); err != nil {
-		return err
-	}
-	if r.looked.times == 1 && r.l.shared {
-		if same, err := r.refresh(); err != nil || !same {
-			return orReplaced(err)
-		}
-	}
-	info, err := r.stat()
-	if err != nil {
-		return err
-	}
-	size, pos, next := info.Size(), r.scan.Position(), r.scan.NextOffset()
-	if size < pos {
-		return errReplaced
-	}
-	if r.looked.times == 1 {
-		r.scan.SetEnd(size)
-		return nil
-	}
-	r.looked.times = 0
-	at := tornTail{base: r.seg.base, pos: pos, size: size}
-	if !sealed && at == r.torn {
-		r.scan.SetEnd(size)
-		return r.atLogEnd()
-	}
-	tail, err := ExamineTail(openFile{r}, r.seg.base, pos, size, next, sealed)
-	if err != nil {
-		return err
-	}
-	if tail.Torn {
-		r.torn = at
-		r.scan.SetEnd(size)
-		return r.atLogEnd()
-	}
-	if r.seg.viaIndex {
-		r.seg.viaIndex = false
-		r.scan.restart(openFile{r}, r.seg.path, r.seg.base, size)
-		return nil
+		return badPlace{}, 0, err
 	}
 	if !sealed {
 		later = -1
 	}
-	return r.damage(tail.describe(bad), tail, size, later)
+	if err := r.stillThere(); err != nil {
+		return badPlace{}, 0, err
+	}
+	if r.l.shared {
+		if same, err := r.refresh(); err != nil || !same {
+			return badPlace{}, 0, orReplaced(err)
+		}
+	}
+	info, err := r.stat()
+	if err != nil {
+		return badPlace{}, 0, err
+	}
+	if info.Size() < r.scan.Position() {
+		return badPlace{}, 0, errReplaced
+	}
+	return badPlace{r.seg.base, r.scan.Position(), info.Size(), sealed}, later, nil
 }
 
 // damage makes what ExamineTail found the error that Next returns, and prepares

@@ -26,10 +26,10 @@ type LogReader struct {
 
 	// Of the place where no good batch begins:
 	looked struct {
-		pos   int64
-		times int
+		file    badPlace // as it was before the last try to read there
+		damaged bool     // and was found to be damaged
 	}
-	torn   tornTail
+	torn   badPlace      // examined, and found to be half of a write
 	stuck  *CorruptError // Next returns it until SkipCorrupt
 	resume int64         // where SkipCorrupt goes on
 }
@@ -45,9 +45,6 @@ type segmentFile struct {
 	viaIndex bool        // an index entry said where to begin
 }
 
-// tornTail is an end that was examined and found to be half of a write.
-type tornTail struct{ base, pos, size int64 }
-
 // Reader returns a LogReader whose first batch is the one that holds offset from, or
 // the first behind it where from lies in a hole. It opens nothing yet.
 func (l *Log) Reader(from int64) *LogReader {
@@ -62,8 +59,7 @@ func (r *LogReader) SeekTo(offset int64) {
 	r.leave()
 	r.want = max(offset, 0)
 	r.after, r.expect, r.told = -1, -1, -1
-	r.torn, r.stuck = tornTail{}, nil
-	r.looked.times = 0
+	r.stuck = nil
 }
 
 // Offset is the lowest offset that is still wanted: the one that follows the last
@@ -281,6 +277,7 @@ func notThere(err error) bool {
 func (r *LogReader) leave() {
 	r.closeFile()
 	r.seg = segmentFile{}
+	r.torn, r.looked.file = badPlace{}, badPlace{}
 }
 
 // enter opens the segment that holds the wanted offset, or the first one behind it.
