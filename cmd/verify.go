@@ -67,6 +67,10 @@ func runVerify(ctx context.Context, e *Env, o verifyOptions, names []string) err
 	if cerr := v.table.close(); err == nil {
 		err = cerr
 	}
+	// Status 4 says that there are rows: they must have arrived.
+	if ferr := e.Out().Flush(); err == nil {
+		err = ferr
+	}
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,9 @@ func (p *Partition) Verify(ctx context.Context, o VerifyOptions, report func(Ver
 	so := segments.VerifyOptions{FS: p.fs, Deep: o.Deep, IndexInterval: p.indexInterval(), Read: o.Read}
 	res, err := segments.Verify(ctx, p.dir, so, v.segments)
 	if errors.Is(err, fs.ErrNotExist) {
-		return res, v.missingDirectory(err)
+		err = v.missingDirectory(err)
+		res.Findings = v.count
+		return res, err
 	}
 	if err != nil {
 		return res, p.wrap("verify", err)
@@ -155,26 +157,39 @@ func (v *partitionVerifier) checkEnds(known knownEnds, res segments.VerifyResult
 	if err != nil {
 		return err
 	}
-	if _, end, err = v.p.Bounds(); err != nil {
-		return err
+	// Not the Partition's own bounds: they end at the log start where the log does not
+	// reach it.
+	log, err := segments.OpenLog(v.p.dir, segments.LogOptions{FS: v.p.fs, Now: v.p.o.Now})
+	if err != nil {
+		return v.p.gone(err)
 	}
-	if known.start > end {
-		// Bounds takes the log start for the end of a log that does not reach it.
-		end = res.End
+	if end, err = log.End(); err != nil {
+		return v.p.gone(err)
 	}
 	switch {
 	case known.hint > end:
-		return v.shortLog(v.p.dir, end, known.hint, "the log ends before records that were acknowledged")
+		return v.shortLog(res, end, known.hint)
 	case known.recovery > end:
-		return v.shortLog(v.p.rootFile(RecoveryPointCheckpoint), end, known.recovery, "recovery point beyond the end of the log")
+		return v.beyond(RecoveryPointCheckpoint, "recovery point beyond the end of the log", end, known.recovery)
 	case known.start > end:
-		return v.shortLog(v.p.rootFile(LogStartCheckpoint), end, known.start, "log start beyond the end of the log")
+		return v.beyond(LogStartCheckpoint, "log start beyond the end of the log", end, known.start)
 	}
 	return nil
 }
 
-func (v *partitionVerifier) shortLog(file string, end, known int64, what string) error {
-	f := segments.AboutFile(file, what, segments.RepairAdvance)
+// shortLog reports that the log does not reach to the offset that was known.
+func (v *partitionVerifier) shortLog(res segments.VerifyResult, end, known int64) error {
+	f := segments.AboutFile(v.p.dir, "the log ends before records that were acknowledged", segments.RepairAdvance)
+	if res.LastFile != "" {
+		f.File, f.Position = res.LastFile, res.LastSize
+	}
+	f.FirstOffset, f.LastOffset = end, known-1
+	return v.segments(f)
+}
+
+// beyond reports a checkpoint that speaks of offsets the log does not have.
+func (v *partitionVerifier) beyond(kind CheckpointKind, what string, end, known int64) error {
+	f := segments.AboutFile(v.p.rootFile(kind), what, segments.RepairAdvance)
 	f.FirstOffset, f.LastOffset = end, known-1
 	return v.segments(f)
 }

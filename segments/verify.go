@@ -69,8 +69,10 @@ type VerifyResult struct {
 	Segments int
 	Bytes    int64 // of log
 	Batches  int64
-	Start    int64 // base offset of the first segment, -1: there is none
-	End      int64 // offset that follows what was there when Verify began
+	Start    int64  // base offset of the first segment, -1: there is none
+	End      int64  // offset that follows what was there when Verify began
+	LastFile string // path of the last segment's log, "" if there is none
+	LastSize int64  // and where its last good batch, or damage behind it, ends
 	Findings int
 }
 

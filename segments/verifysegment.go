@@ -109,6 +109,7 @@ func (c *segmentCheck) run(lastTry bool) error {
 	v.res.Segments++
 	v.res.Bytes += c.scan.Position()
 	v.res.Batches += batches
+	v.res.LastFile, v.res.LastSize = c.path, c.scan.Position()
 	v.floor = max(v.floor, c.scan.NextOffset())
 	if c.later >= 0 {
 		v.floor = min(v.floor, c.later)
