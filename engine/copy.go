@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/klog-project/klog/segments"
 	"github.com/klog-project/klog/segments/vfs"
@@ -25,12 +27,26 @@ func (c *copyProgress) add(n int) {
 }
 
 // copyPartition copies a partition's segments and epochs, and gives it the id; all is on
-// disk when it returns. What is not the log's is left.
+// disk when it returns. What is not the log's is left. The log files come last, so that
+// no index of a partition in use tells of more than was copied.
 func (r *Root) copyPartition(ctx context.Context, from, to string, id TopicID, progress *copyProgress) error {
 	files, err := r.fs.ReadDir(from)
 	if err != nil {
 		return err
 	}
+	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool { return !f.Type().IsRegular() || !isLogFile(f) })
+	if !slices.ContainsFunc(files, isLog) {
+		return r.makePartition(to, id) // a directory that nothing was ever written to
+	}
+	slices.SortStableFunc(files, func(a, b fs.DirEntry) int {
+		switch {
+		case isLog(a) == isLog(b):
+			return 0
+		case isLog(b):
+			return -1
+		}
+		return 1
+	})
 	if err := vfs.MkdirAll(r.fs, filepath.Join(to, stateDir)); err != nil {
 		return err
 	}
@@ -41,10 +57,6 @@ func (r *Root) copyPartition(ctx context.Context, from, to string, id TopicID, p
 		return err
 	}
 	for _, f := range files {
-		_, _, segment := segments.ParseSegmentName(f.Name())
-		if !f.Type().IsRegular() || !segment && f.Name() != segments.EpochsName {
-			continue
-		}
 		if err := r.copyFile(ctx, filepath.Join(from, f.Name()), filepath.Join(to, f.Name()), progress); err != nil {
 			return err
 		}
@@ -53,6 +65,18 @@ func (r *Root) copyPartition(ctx context.Context, from, to string, id TopicID, p
 		return err
 	}
 	return r.fs.SyncDir(to)
+}
+
+// isLog reports whether a file holds records.
+func isLog(f fs.DirEntry) bool {
+	_, suffix, ok := segments.ParseSegmentName(f.Name())
+	return ok && suffix == segments.LogSuffix
+}
+
+// isLogFile reports whether a file belongs to the log: records or what tells of them.
+func isLogFile(f fs.DirEntry) bool {
+	_, _, ok := segments.ParseSegmentName(f.Name())
+	return ok || f.Name() == segments.EpochsName
 }
 
 // copyFile copies as much of a file as there is.

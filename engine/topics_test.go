@@ -627,3 +627,42 @@ func TestSharedFileSystemRefusesWriters(t *testing.T) {
 		t.Errorf("enabled: %v", err)
 	}
 }
+
+func TestInterruptedAdoptLeavesNothing(t *testing.T) {
+	from := newRoot(t)
+	mustCreate(t, from, "orders", engine.TopicSpec{Partitions: 2})
+	if err := os.WriteFile(filepath.Join(from.Dir(), "orders-1", "00000000000000000000.log"), make([]byte, 3<<20), 0o660); err != nil {
+		t.Fatal(err)
+	}
+	r := newRoot(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := r.AdoptTopic(ctx, from.Dir(), engine.AdoptOptions{Progress: func(done, total int64) {
+		if done > 1<<20 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if names := mustTopics(t, r); len(names) != 0 {
+		t.Errorf("topics: %v", names)
+	}
+	checkTidyOS(t, r)
+}
+
+func TestAdoptOfAnEmptyDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "bare-0")
+	if err := os.Mkdir(dir, 0o770); err != nil {
+		t.Fatal(err)
+	}
+	r := newRoot(t)
+	adopted, err := r.AdoptTopic(t.Context(), dir, engine.AdoptOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := adopted[0].Topic.Partition(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkWhole(t, vfs.OS, p, adopted[0].Topic.ID())
+}

@@ -238,8 +238,5 @@ func (r *Root) unrecordedTrash(known map[string]bool) ([]*trashRecord, error) {
 // holdsLog reports whether the directory of that name in the root has a segment.
 func (r *Root) holdsLog(name string) bool {
 	files, err := r.fs.ReadDir(r.path(name))
-	return err == nil && slices.ContainsFunc(files, func(f fs.DirEntry) bool {
-		_, suffix, ok := segments.ParseSegmentName(f.Name())
-		return ok && suffix == segments.LogSuffix
-	})
+	return err == nil && slices.ContainsFunc(files, isLog)
 }
