@@ -19,7 +19,7 @@
 //		}
 //	}
 //
-// The constructor stands in the list in root.go; nothing is global. runX takes a
+// The constructor stands in the list of entries in root.go; nothing is global. runX takes a
 // context, the Env and the options, reaches the outside only through Env, and returns
 // an error instead of printing one. A verb of a noun ("topic create") is a subcommand.
 //

@@ -177,6 +177,14 @@ func FuzzFlags(f *testing.F) {
 	})
 }
 
+func TestEntriesHaveTheNamesOfTheirCommands(t *testing.T) {
+	for _, c := range entries() {
+		if got := c.construct(testEnv(t)).Name; got != c.name {
+			t.Errorf("the entry %s makes a command %s", c.name, got)
+		}
+	}
+}
+
 // TestTreeIsSound holds every command against the rules of doc.go.
 func TestTreeIsSound(t *testing.T) {
 	app := newApp(testEnv(t))

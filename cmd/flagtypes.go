@@ -79,11 +79,6 @@ func durationFlag(dest *time.Duration, name, alias, usage string) *valueFlag {
 	return flagOf(dest, name, alias, usage, value.ParseDuration)
 }
 
-// sizeFlag is a flag with a number of bytes: 512, 64KiB.
-func sizeFlag(dest *int64, name, alias, usage string) *valueFlag {
-	return flagOf(dest, name, alias, usage, value.ParseSize)
-}
-
 // countFlag is a flag with a number that is not negative.
 func countFlag(dest *int64, name, alias, usage string) *valueFlag {
 	return flagOf(dest, name, alias, usage, value.ParseCount)

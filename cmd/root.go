@@ -13,23 +13,30 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// constructors are all commands, in the order of the help text. A command is one file
-// with a function newXCommand, its flags in an options struct, and runX.
-func constructors() []func(*Env) *cli.Command {
-	return []func(*Env) *cli.Command{
-		newTopicCommand,
-		newProduceCommand,
-		newCatCommand,
-		newTailCommand,
-		newVerifyCommand,
-		newBenchCommand,
-		newHelpCommand,
-		newVersionCommand,
-		newLocksCommand,
-		newDumpCommand,
-		newCompletionCommand,
-		newCompleteCommand,
-		newManCommand,
+// entry is a command and how it is made. The name is told twice so that a command line
+// need not make all commands to run one.
+type entry struct {
+	name      string
+	construct func(*Env) *cli.Command
+}
+
+// entries are all commands, in the order of the help text. A command is one file with a
+// function newXCommand, its flags in an options struct, and runX.
+func entries() []entry {
+	return []entry{
+		{"topic", newTopicCommand},
+		{"produce", newProduceCommand},
+		{"cat", newCatCommand},
+		{"tail", newTailCommand},
+		{"verify", newVerifyCommand},
+		{"bench", newBenchCommand},
+		{"help", newHelpCommand},
+		{"version", newVersionCommand},
+		{"locks", newLocksCommand},
+		{"dump", newDumpCommand},
+		{"completion", newCompletionCommand},
+		{"__complete", newCompleteCommand},
+		{"__man", newManCommand},
 	}
 }
 
@@ -57,7 +64,7 @@ func Main(ctx context.Context, e *Env, args []string) (code int) {
 		args = args[1:]
 	}
 	e.program = programLine(args)
-	return e.finish(ctx, run(ctx, e, newApp(e), args))
+	return e.finish(ctx, run(ctx, e, appFor(e, args), args))
 }
 
 // finish flushes what a command printed, says what its error says, and returns the exit
@@ -107,8 +114,23 @@ func run(ctx context.Context, e *Env, app *cli.App, args []string) error {
 	return asUsage(app.RunContext(ctx, line.argv()))
 }
 
-// newApp is the command tree.
-func newApp(e *Env) *cli.App {
+// appFor is the command tree as far as a command line needs it: where it begins with the
+// name of a command, that command alone.
+func appFor(e *Env, args []string) *cli.App {
+	if len(args) > 0 {
+		for _, c := range entries() {
+			if c.name == args[0] {
+				return appOf(e, c)
+			}
+		}
+	}
+	return newApp(e)
+}
+
+// newApp is the whole command tree.
+func newApp(e *Env) *cli.App { return appOf(e, entries()...) }
+
+func appOf(e *Env, commands ...entry) *cli.App {
 	app := &cli.App{
 		Name:        "klog",
 		Usage:       "Kafka for the shell: topics, partitions and segments as plain files",
@@ -125,8 +147,8 @@ func newApp(e *Env) *cli.App {
 		InvalidFlagAccessHandler:  unknownFlagAccess,
 		Compiled:                  time.Unix(0, 0), // spares a stat of the program
 	}
-	for _, construct := range constructors() {
-		app.Commands = append(app.Commands, prepare(construct(e)))
+	for _, c := range commands {
+		app.Commands = append(app.Commands, prepare(c.construct(e)))
 	}
 	return app
 }
