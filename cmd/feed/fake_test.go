@@ -37,6 +37,28 @@ type partition struct {
 	heads   []segments.BatchHeader
 }
 
+// next is the sequence number that a producer must use next.
+func (p *partition) next(producer int64) (sequence int32, offset int64, known bool) {
+	for _, h := range slices.Backward(p.heads) {
+		if h.ProducerID == producer {
+			return (h.BaseSequence + h.LastOffsetDelta + 1) & (1<<31 - 1), h.LastOffset(), true
+		}
+	}
+	return 0, -1, false
+}
+
+// cut forgets what was not synced, as a power failure may.
+func (tp *topic) cut() {
+	for i := range tp.parts {
+		p := &tp.parts[i]
+		n := 0
+		for n < len(p.heads) && p.heads[n].LastOffset() < p.synced {
+			n++
+		}
+		p.heads, p.sizes, p.records = p.heads[:n], p.sizes[:n], p.records[:p.synced]
+	}
+}
+
 func newTopic(n int) *topic { return &topic{parts: make([]partition, n)} }
 
 func (tp *topic) target() feed.Target {
@@ -92,6 +114,12 @@ func (w *writer) Append(ctx context.Context, raw []byte) (engine.Appended, error
 		if b.Count <= 0 || b.LastOffsetDelta != b.Count-1 {
 			return a, fmt.Errorf("count %d, last delta %d", b.Count, b.LastOffsetDelta)
 		}
+		if b.ProducerID >= 0 {
+			want, _, known := part.next(b.ProducerID)
+			if known && b.BaseSequence != want {
+				return a, fmt.Errorf("producer %d: sequence %d, want %d", b.ProducerID, b.BaseSequence, want)
+			}
+		}
 		if tp.refuse != nil {
 			if err := tp.refuse(w.p, next); err != nil {
 				return a, err
@@ -107,6 +135,7 @@ func (w *writer) Append(ctx context.Context, raw []byte) (engine.Appended, error
 			return a, err
 		}
 		part.sizes = append(part.sizes, len(b.Raw))
+		b.BaseOffset = next
 		part.heads = append(part.heads, b.BatchHeader)
 		next += int64(b.Count)
 		a.Next = next

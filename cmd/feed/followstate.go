@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,21 +59,25 @@ type syncedPlace struct {
 	Sequences []followedPart `json:"sequences"`
 }
 
-// followStore is the file of a follow's state. It has two slots, each with a first line
-// "klog-follow 1 CRC LENGTH" and a JSON object. A state is written into the slot of the
-// older one: one that was cut off by a kill leaves the other.
+// followStore is the file of a follow's state. It has three slots, each with a first
+// line "klog-follow 1 CRC LENGTH" and a JSON object. A state is written neither over the
+// newest one, which a kill then leaves, nor over the last one that was synced, which a
+// power failure does.
 type followStore struct {
-	fsys vfs.FS
-	name string
-	f    vfs.File
-	slot int64 // size of a slot
-	last uint64
+	fsys   vfs.FS
+	name   string
+	f      vfs.File
+	size   int64 // of a slot
+	last   uint64
+	newest int // slot of the newest state
+	synced int // slot of the last one that is on disk
 }
 
 const (
 	storeMagic  = "klog-follow 1 "
 	storeHeader = len(storeMagic) + 8 + 1 + 8 + 1
 	storeSlot   = 4096
+	slots       = 3
 )
 
 // openFollowStore opens the state file name. It need not exist.
@@ -90,40 +95,38 @@ func openFollowStore(fsys vfs.FS, name string) (*followStore, error) {
 		f.Close()
 		return nil, err
 	}
-	s.f, s.slot = f, st.Size()/2
+	s.f, s.size = f, st.Size()/slots
 	return s, nil
 }
 
-// load returns the newest whole state; ok is false where there is none.
+// load returns the newest whole state; ok is false where there is none. It is on disk
+// then, whatever became of the run that stored it.
 func (s *followStore) load() (state followState, ok bool, err error) {
 	if s.f == nil {
 		return state, false, nil
 	}
-	raw := make([]byte, 2*s.slot)
+	raw := make([]byte, slots*s.size)
 	if n, err := s.f.ReadAt(raw, 0); n < len(raw) {
 		return state, false, err
 	}
-	for _, b := range [][]byte{raw[:s.slot], raw[s.slot:]} {
+	for i := range slots {
 		var one followState
-		if decodeSlot(b, &one) && (!ok || one.Generation > state.Generation) {
-			state, ok = one, true
+		if decodeSlot(raw[int64(i)*s.size:][:s.size], &one) && (!ok || one.Generation > state.Generation) {
+			state, ok, s.newest = one, true, i
 		}
 	}
-	s.last = state.Generation
-	return state, ok, nil
+	s.last, s.synced = state.Generation, s.newest
+	return state, ok, s.f.Sync()
 }
 
 // save stores the state, whose generation it sets. With sync it is on disk.
 func (s *followStore) save(state *followState, sync bool) error {
 	state.Generation = s.last + 1
 	b, err := encodeSlot(state)
-	if err != nil {
-		return err
-	}
-	if s.f == nil || int64(len(b)) > s.slot {
+	if err == nil && (s.f == nil || int64(len(b)) > s.size) {
 		err = s.renew(b)
-	} else if _, err = s.f.WriteAt(b, int64(state.Generation&1)*s.slot); err == nil && sync {
-		err = s.f.Sync()
+	} else if err == nil {
+		err = s.write(b, sync)
 	}
 	if err != nil {
 		return fmt.Errorf("state of the follow: %w", err)
@@ -132,19 +135,35 @@ func (s *followStore) save(state *followState, sync bool) error {
 	return nil
 }
 
-// renew writes the whole file, with slots that are large enough. Both hold blocks of
-// the disk from then on: storing a state never needs a new one.
+// write stores a state in a slot that may be lost.
+func (s *followStore) write(b []byte, sync bool) error {
+	free := 0
+	for free == s.newest || free == s.synced {
+		free++
+	}
+	if _, err := s.f.WriteAt(b, int64(free)*s.size); err != nil {
+		return err
+	}
+	s.newest = free
+	if !sync {
+		return nil
+	}
+	if err := s.f.Sync(); err != nil {
+		return err
+	}
+	s.synced = free
+	return nil
+}
+
+// renew writes the whole file, with slots that are large enough. They hold blocks of the
+// disk from then on: storing a state needs no new one.
 func (s *followStore) renew(b []byte) error {
-	slot := int64(storeSlot)
-	for slot < 2*int64(len(b)) {
-		slot *= 2
+	size := int64(storeSlot)
+	for size < 2*int64(len(b)) {
+		size *= 2
 	}
-	raw := make([]byte, 2*slot)
-	for i := range raw {
-		raw[i] = ' '
-	}
+	raw := bytes.Repeat([]byte{' '}, int(slots*size))
 	copy(raw, b)
-	copy(raw[slot:], b)
 	if s.f != nil {
 		s.f.Close()
 		s.f = nil
@@ -156,7 +175,7 @@ func (s *followStore) renew(b []byte) error {
 	if err != nil {
 		return err
 	}
-	s.f, s.slot = f, slot
+	s.f, s.size, s.newest, s.synced = f, size, 0, 0
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 
 	"github.com/klog-project/klog/cmd/logfile"
@@ -18,20 +19,25 @@ type standing struct {
 	lost bool // the log has less than lies before the place
 }
 
-// compare holds what the log has against sequence numbers at a place. next is, for each
-// partition, the number of the record that the log wants next.
+// compare holds what the log has against sequence numbers at a place. next is the
+// number of the record that the log wants next, by partition. A partition that has none
+// at the place had no records then.
 func compare(parts []followedPart, next map[int32]int32) standing {
 	s := standing{in: map[int32]int64{}, all: true}
+	told := map[int32]followedPart{}
 	for _, p := range parts {
+		told[p.Partition] = p
+	}
+	for p, want := range next {
 		// Numbers go round, so the shorter way tells which is ahead.
-		n := int64((next[p.Partition] - p.Next) & (1<<31 - 1))
+		n := int64((want - told[p].Next) & (1<<31 - 1))
 		if n >= 1<<30 {
 			s.lost = true
 			continue
 		}
-		s.in[p.Partition] = n
+		s.in[p] = n
 		s.sum += n
-		s.all = s.all && n == p.Records
+		s.all = s.all && n == told[p].Records
 	}
 	return s
 }
@@ -92,33 +98,51 @@ func (f *follower) first(ctx context.Context) error {
 	f.seq = &sequences{id: id, home: f.fo.Home, next: map[int32]int32{}, skip: map[int32]int64{}}
 	f.at = map[int32]int32{}
 	f.r, err = logfile.Open(f.fo.Path)
-	if err == nil && f.r.Place().IsZero() {
+	if err != nil {
+		return err
+	}
+	if f.r.Place().IsZero() {
 		f.fo.Notice(f.fo.Path + " does not exist yet: waiting for it")
 	}
-	return err
+	return f.saveClean(f.r.Place())
 }
 
 // lastSequences asks the log for the number that it wants next in each partition that
-// the state speaks of.
+// the follow may have appended to. After a power failure that may be more than those
+// that an old state speaks of.
 func (f *follower) lastSequences(ctx context.Context) (map[int32]int32, error) {
 	next := map[int32]int32{}
 	f.ends = map[int32]int64{}
-	for _, list := range [][]followedPart{f.state.Sequences, f.state.Synced.Sequences} {
-		for _, p := range list {
-			if _, asked := next[p.Partition]; asked {
-				continue
-			}
-			last, offset, ok, err := f.fo.LastSequence(ctx, p.Partition, f.state.Producer)
-			if err != nil {
-				return nil, err
-			}
-			if next[p.Partition] = 0; ok {
-				next[p.Partition] = plus(last, 1)
-				f.ends[p.Partition] = offset + 1
-			}
+	for p := range f.mayGoTo() {
+		last, offset, ok, err := f.fo.LastSequence(ctx, p, f.state.Producer)
+		if err != nil {
+			return nil, err
+		}
+		if next[p] = 0; ok {
+			next[p] = plus(last, 1)
+			f.ends[p] = offset + 1
 		}
 	}
 	return next, nil
+}
+
+// mayGoTo lists the partitions that the follow may append to, or has.
+func (f *follower) mayGoTo() iter.Seq[int32] {
+	all := map[int32]bool{f.state.Home: true}
+	for _, list := range [][]followedPart{f.state.Sequences, f.state.Synced.Sequences} {
+		for _, p := range list {
+			all[p.Partition] = true
+		}
+	}
+	if keyed := f.o.Parser != nil || f.o.KeyDelimiter != nil || f.o.Fixed.Key != nil; keyed && f.o.Partition < 0 {
+		for p := range f.o.Target.Partitions {
+			all[int32(p)] = true
+		}
+	}
+	if f.o.Partition >= 0 {
+		all[f.o.Partition] = true
+	}
+	return maps.Keys(all)
 }
 
 // choosePlace decides where to go on, and opens the file there.

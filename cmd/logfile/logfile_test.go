@@ -225,3 +225,43 @@ func TestWaitIsToldOfChanges(t *testing.T) {
 		}
 	}
 }
+
+// backdate lets a file look as if nothing had been written to it for an hour.
+func backdate(t *testing.T, name string, ago time.Duration) {
+	t.Helper()
+	then := time.Now().Add(-ago)
+	if err := os.Chtimes(name, then, then); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFilesThatWereRotatedInBetween(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	write(t, path+".9", "from before\n")
+	backdate(t, path+".9", 5*time.Hour)
+	write(t, path, "one\n")
+	r := open(t, path)
+	want(t, r, "one\n")
+	for i, text := range []string{"two\n", "three\n"} {
+		name := fmt.Sprint(path, ".", i+1)
+		os.Rename(path, name)
+		backdate(t, name, time.Duration(4-i)*time.Hour)
+		write(t, path, text)
+	}
+	copyOf, _ := os.ReadFile(path + ".1")
+	write(t, path+".bak", string(copyOf))
+	write(t, path+".2.gz", "compressed")
+	write(t, filepath.Join(filepath.Dir(path), "other"), "another log\n")
+	for _, text := range []string{"two\n", "three\n"} {
+		if ok, err := r.Finished(); !ok || err != nil {
+			t.Fatalf("finished %v, %v", ok, err)
+		}
+		if err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		want(t, r, text)
+	}
+	if ok, err := r.Finished(); ok || err != nil {
+		t.Errorf("the last one: finished %v, %v", ok, err)
+	}
+}

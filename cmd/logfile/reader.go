@@ -50,8 +50,11 @@ func (r *Reader) Close() error {
 }
 
 // openPath opens what stands at the path now, from its beginning.
-func (r *Reader) openPath() error {
-	f, err := openRegular(r.path)
+func (r *Reader) openPath() error { return r.openAt(r.path) }
+
+// openAt opens the file name from its beginning.
+func (r *Reader) openAt(name string) error {
+	f, err := openRegular(name)
 	if err != nil {
 		return err
 	}
@@ -211,8 +214,14 @@ func (r *Reader) wasQuiet() bool {
 	return age > quiet || age < 0
 }
 
-// Next goes on to the file at the path, after this one is finished.
+// Next goes on, after this file is finished, to the one that came after it: that at the
+// path, or one that was there in between and was rotated too.
 func (r *Reader) Next() error {
+	if name := r.between(); name != "" {
+		if err := r.openAt(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	err := r.openPath()
 	if errors.Is(err, fs.ErrNotExist) {
 		r.Close()
