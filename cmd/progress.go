@@ -89,7 +89,7 @@ func (p *progress) text(now time.Time) string {
 	s += ", " + value.FormatSize(int64(rate)) + "/s"
 	if p.total > done {
 		left := time.Duration(float64(p.total-done) / rate * float64(time.Second))
-		s += ", " + left.Round(time.Second).String() + " left"
+		s += ", " + value.FormatDuration(left.Round(time.Second)) + " left"
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -40,8 +41,18 @@ func rows(s *format.Stream) ([]format.Row, error) {
 		case err != nil:
 			return got, err
 		}
-		got = append(got, row.Clone())
+		got = append(got, clone(row))
 	}
+}
+
+// clone is a copy of a row that shares no memory with it.
+func clone(r format.Row) format.Row {
+	r.Topic, r.Key, r.Value = slices.Clone(r.Topic), slices.Clone(r.Key), slices.Clone(r.Value)
+	r.Headers = slices.Clone(r.Headers)
+	for i, h := range r.Headers {
+		r.Headers[i] = segments.Header{Key: slices.Clone(h.Key), Value: slices.Clone(h.Value)}
+	}
+	return r
 }
 
 func compileInput(t testing.TB, f string, o format.Options) *format.Input {

@@ -2,7 +2,6 @@ package format
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
@@ -101,15 +100,3 @@ func (e *InputError) Error() string {
 
 // Unwrap is the cause.
 func (e *InputError) Unwrap() error { return e.Err }
-
-// Clone returns a copy of the row that shares no memory with it.
-func (r *Row) Clone() Row {
-	c := *r
-	c.scratch, c.fields = nil, nil
-	c.Topic, c.Key, c.Value = slices.Clone(r.Topic), slices.Clone(r.Key), slices.Clone(r.Value)
-	c.Headers = slices.Clone(r.Headers)
-	for i, h := range c.Headers {
-		c.Headers[i] = segments.Header{Key: slices.Clone(h.Key), Value: slices.Clone(h.Value)}
-	}
-	return c
-}

@@ -121,12 +121,3 @@ func (s *Stream) begins(w *window) bool {
 		}
 	}
 }
-
-// Number is the number of the line or record that Next read last, from 1. Blank lines
-// count.
-func (s *Stream) Number() int64 {
-	if s.scan != nil {
-		return s.scan.Number()
-	}
-	return s.number
-}

@@ -69,12 +69,6 @@ func (s *Scanner) last(b []byte) ([]byte, error) {
 // Number is the number of the record that Next returned last, from 1.
 func (s *Scanner) Number() int64 { return s.number }
 
-// Waiting reports whether another whole record is here already, so that Next would
-// return it without reading.
-func (s *Scanner) Waiting() bool {
-	return !s.done && Index(s.buf.Bytes()[s.used:], s.delim) >= 0
-}
-
 // Index is where delim first stands in b, -1 if nowhere or if it is empty.
 func Index(b, delim []byte) int {
 	switch len(delim) {
@@ -84,21 +78,4 @@ func Index(b, delim []byte) int {
 		return bytes.IndexByte(b, delim[0])
 	}
 	return bytes.Index(b, delim)
-}
-
-// Whole is how many bytes of b are whole records with their delimiters, where b begins
-// with a record. A delimiter of several bytes may overlap itself, so that it has to be
-// looked for from the front.
-func Whole(b, delim []byte) int {
-	if len(delim) == 1 {
-		return bytes.LastIndexByte(b, delim[0]) + 1
-	}
-	n := 0
-	for {
-		i := Index(b[n:], delim)
-		if i < 0 {
-			return n
-		}
-		n += i + len(delim)
-	}
 }

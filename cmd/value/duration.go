@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Day and Week are spans of 24 and 168 hours, whatever a clock does meanwhile.
+// A day and a week are spans of 24 and 168 hours, whatever a clock does meanwhile.
 const (
-	Day  = 24 * time.Hour
-	Week = 7 * Day
+	day  = 24 * time.Hour
+	week = 7 * day
 )
 
 const durationForm = "want a number with ms, s, m, h, d or w, as 250ms or 7d"
@@ -62,9 +62,9 @@ func durationUnit(s string) (time.Duration, int) {
 	case "h":
 		return time.Hour, n
 	case "d":
-		return Day, n
+		return day, n
 	case "w":
-		return Week, n
+		return week, n
 	}
 	return 0, 0
 }
@@ -89,10 +89,10 @@ func FormatDuration(d time.Duration) string {
 		return small(d, time.Second, "s")
 	case d < time.Hour:
 		return pair(d, time.Minute, "m", time.Second, "s")
-	case d < Day:
+	case d < day:
 		return pair(d, time.Hour, "h", time.Minute, "m")
 	}
-	return pair(d, Day, "d", time.Hour, "h")
+	return pair(d, day, "d", time.Hour, "h")
 }
 
 // small writes d in one unit with at most one digit behind the point, cut, not

@@ -2,6 +2,7 @@ package value_test
 
 import (
 	"bytes"
+	"regexp"
 	"testing"
 	"time"
 
@@ -15,7 +16,10 @@ func FuzzTime(f *testing.F) {
 	loc := zone(f, "Europe/Berlin")
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := value.ParseTime(s, noon(), loc)
-		if want, e := time.Parse(time.RFC3339Nano, s); e == nil && len(s) <= len("2006-01-02T15:04:05.000000000+00:00") && (err != nil || !got.Equal(want)) {
+		// Package time also takes an hour of one digit and any number of digits behind
+		// the seconds.
+		strict := regexp.MustCompile(`^.{10}T\d\d:\d\d:\d\d([.,]\d{1,9})?[Z+-]`).MatchString(s)
+		if want, e := time.Parse(time.RFC3339Nano, s); e == nil && strict && (err != nil || !got.Equal(want)) {
 			t.Fatalf("%q: %v, %v, RFC 3339 says %v", s, got, err, want)
 		}
 		if err != nil {

@@ -31,7 +31,7 @@ func (r Rate) String() string {
 // of a single one.
 func exactSpan(d time.Duration) string {
 	names := [...]string{"w", "d", "h", "m", "s", "ms", "us", "ns"}
-	for i, unit := range [...]time.Duration{Week, Day, time.Hour, time.Minute, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond} {
+	for i, unit := range [...]time.Duration{week, day, time.Hour, time.Minute, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond} {
 		switch {
 		case d == unit:
 			return names[i]
