@@ -30,16 +30,13 @@ func (j *JSONRows) ParseRow(line []byte, row *Row) error {
 		return ErrBlank
 	}
 	var f rowFields
-	err := s.members(func(key jsonString) error {
-		name, err := key.decode(row)
-		if err != nil {
+	more, err := s.begin()
+	for more {
+		if err := j.member(&s, &f, row); err != nil {
 			return err
 		}
-		if err := j.field(&s, &f, string(name), row); err != nil {
-			return fmt.Errorf("%q: %w", name, err)
-		}
-		return nil
-	})
+		more, err = s.more()
+	}
 	if err != nil {
 		return err
 	}
@@ -51,6 +48,22 @@ func (j *JSONRows) ParseRow(line []byte, row *Row) error {
 	}
 	if j.opts.EmptyNull {
 		row.emptyToNull()
+	}
+	return nil
+}
+
+// member reads one member of a row.
+func (j *JSONRows) member(s *scan, f *rowFields, row *Row) error {
+	key, err := s.key()
+	if err != nil {
+		return err
+	}
+	name, err := key.decode(row)
+	if err != nil {
+		return err
+	}
+	if err := j.field(s, f, string(name), row); err != nil {
+		return fmt.Errorf("%q: %w", name, err)
 	}
 	return nil
 }
@@ -97,12 +110,35 @@ func (j *JSONRows) field(s *scan, f *rowFields, name string, row *Row) (err erro
 
 // integer passes over a value and returns it if it is a whole number of 64 bits.
 func (s *scan) integer(err *error) (int64, bool) {
+	if n, ok := s.digitsOnly(); ok {
+		return n, true
+	}
 	text, e := s.skip()
 	if e != nil {
 		*err = e
 		return 0, false
 	}
 	return integer(text)
+}
+
+// digitsOnly passes over a number that is nothing but up to 18 digits, which is the
+// rule. It passes over nothing else.
+func (s *scan) digitsOnly() (n int64, ok bool) {
+	at := s.at
+	for at < len(s.b) && at-s.at <= 18 {
+		c := s.b[at] - '0'
+		if c > 9 {
+			break
+		}
+		n = 10*n + int64(c)
+		at++
+	}
+	count := at - s.at
+	if count == 0 || count > 18 || count > 1 && s.b[s.at] == '0' || at == len(s.b) || s.b[at] != ',' && s.b[at] != '}' {
+		return 0, false
+	}
+	s.at = at
+	return n, true
 }
 
 // integer reads a JSON number that is a whole one. Numbers with a point or an exponent
@@ -139,6 +175,10 @@ func (j *JSONRows) timestamp(s *scan, row *Row) error {
 			return err
 		}
 		return j.opts.time(text, row)
+	}
+	if n, ok := s.digitsOnly(); ok {
+		row.Timestamp, row.HasTimestamp = n, true
+		return nil
 	}
 	text, err := s.skip()
 	if err != nil {

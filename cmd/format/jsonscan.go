@@ -48,6 +48,10 @@ func (s *scan) next() byte {
 
 // expect passes over white space and the byte c.
 func (s *scan) expect(c byte, want string) error {
+	if s.at < len(s.b) && s.b[s.at] == c { // the rule
+		s.at++
+		return nil
+	}
 	if s.next() != c || s.at == len(s.b) {
 		return s.fail(want)
 	}
@@ -58,34 +62,54 @@ func (s *scan) expect(c byte, want string) error {
 // members goes through an object whose brace comes next. member is called behind each
 // colon and passes over the value.
 func (s *scan) members(member func(key jsonString) error) error {
+	more, err := s.begin()
+	for more {
+		var key jsonString
+		if key, err = s.key(); err != nil {
+			return err
+		}
+		if err = member(key); err != nil {
+			return err
+		}
+		more, err = s.more()
+	}
+	return err
+}
+
+// begin passes over the brace that begins an object, and over the one that ends it if
+// it is empty: there are no members then.
+func (s *scan) begin() (members bool, err error) {
 	if err := s.expect('{', "an object"); err != nil {
-		return err
+		return false, err
 	}
 	if s.next() == '}' {
 		s.at++
-		return nil
+		return false, nil
 	}
-	for {
-		s.space()
-		key, err := s.str()
-		if err != nil {
-			return err
-		}
-		if err := s.expect(':', "a colon"); err != nil {
-			return err
-		}
-		s.space()
-		if err := member(key); err != nil {
-			return err
-		}
-		if s.next() == '}' {
-			s.at++
-			return nil
-		}
-		if err := s.expect(',', "a comma or }"); err != nil {
-			return err
-		}
+	return true, nil
+}
+
+// key passes over the name of a member and the colon.
+func (s *scan) key() (jsonString, error) {
+	s.space()
+	key, err := s.str()
+	if err != nil {
+		return key, err
 	}
+	err = s.expect(':', "a colon")
+	s.space()
+	return key, err
+}
+
+// more passes over what stands behind a member: a comma, if another one follows, or
+// the brace that ends the object.
+func (s *scan) more() (another bool, err error) {
+	if s.next() == '}' {
+		s.at++
+		return false, nil
+	}
+	err = s.expect(',', "a comma or }")
+	return err == nil, err
 }
 
 // elements goes through an array whose bracket comes next. element passes over a value.
@@ -173,8 +197,9 @@ func (s *scan) escape() error {
 func stringPrefix(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
-		if w := binary.LittleEndian.Uint64(b[i:]); special(w)&^w&highs != 0 {
-			break
+		w := binary.LittleEndian.Uint64(b[i:])
+		if odd := special(w) &^ w & highs; odd != 0 {
+			return i + firstByte(odd)
 		}
 	}
 	for ; i < len(b); i++ {

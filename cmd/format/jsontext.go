@@ -3,6 +3,7 @@ package format
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 )
@@ -81,6 +82,10 @@ func special(w uint64) uint64 {
 	return (w - 0x20*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
 }
 
+// firstByte is which byte of a word has the lowest bit of marks, the high bits of its
+// bytes. A mark that a borrow left is never the lowest one.
+func firstByte(marks uint64) int { return bits.TrailingZeros64(marks) / 8 }
+
 // isPlain reports whether all of b is ASCII that stands for itself in a JSON string. The
 // last sixteen bytes overlap those before them.
 func isPlain(b []byte) bool {
@@ -104,8 +109,9 @@ func isPlain(b []byte) bool {
 func plainPrefix(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
-		if w := binary.LittleEndian.Uint64(b[i:]); (w|special(w))&highs != 0 {
-			break
+		w := binary.LittleEndian.Uint64(b[i:])
+		if odd := (w | special(w)) & highs; odd != 0 {
+			return i + firstByte(odd)
 		}
 	}
 	for ; i < len(b); i++ {
