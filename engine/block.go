@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"unsafe"
@@ -23,6 +24,7 @@ import (
 //	  32     8  first offset of a sync that failed
 //	  40     8  end of it: what lies between is never acknowledged as durable
 //	  48     4  counter of finished syncs, a futex
+//	  52     4  who syncs for all: a pid, 0: nobody
 //	 512   229  hint, slot 0
 //	1024   229  hint, slot 1
 //
@@ -47,7 +49,7 @@ const (
 var errBlock = errors.New("not a hint that this klog knows")
 
 type block struct {
-	f      vfs.LockFile
+	f      vfs.File
 	mem    []byte
 	mapped bool
 	slot   int // the newest hint's, -1: none
@@ -56,6 +58,7 @@ type block struct {
 	failedFrom *atomic.Int64
 	failedEnd  *atomic.Int64
 	syncs      *atomic.Uint32
+	leader     *atomic.Uint32
 }
 
 // openBlock opens the block of the partition, and makes it where it is missing or is
@@ -98,7 +101,7 @@ func writeBlock(fsys vfs.FS, path string, boot bootID, durable int64) error {
 }
 
 func mapBlock(fsys vfs.FS, path string) (*block, error) {
-	f, err := fsys.OpenLock(path)
+	f, err := fsys.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +119,7 @@ func mapBlock(fsys vfs.FS, path string) (*block, error) {
 	b.failedFrom = (*atomic.Int64)(unsafe.Pointer(&b.mem[32]))
 	b.failedEnd = (*atomic.Int64)(unsafe.Pointer(&b.mem[40]))
 	b.syncs = (*atomic.Uint32)(unsafe.Pointer(&b.mem[48]))
+	b.leader = (*atomic.Uint32)(unsafe.Pointer(&b.mem[52]))
 	return b, nil
 }
 
@@ -206,22 +210,26 @@ func (b *block) storeWords() {
 
 // finish tells all who wait that a sync has ended.
 func (b *block) finish() {
+	b.leader.Store(0)
 	b.syncs.Add(1)
 	b.storeWords()
 	b.wake()
 }
 
-// recoveryPointOf is the recovery point of a partition, for who has no block open.
-func recoveryPointOf(p *Partition) int64 {
-	at := p.recoveryCheckpoint()
-	f, err := p.fs.OpenFile(filepath.Join(p.dir, stateDir, "hint"), 0, 0)
-	if err != nil {
-		return at
+// raiseDurable moves the recovery point forward, never back.
+func (b *block) raiseDurable(end int64) {
+	for {
+		at := b.durable.Load()
+		if at >= end || b.durable.CompareAndSwap(at, end) {
+			return
+		}
 	}
-	defer f.Close()
-	mem, err := readPage(f)
-	if err != nil || !(&block{mem: mem}).valid() {
-		return at
-	}
-	return max(at, int64(binary.NativeEndian.Uint64(mem[24:])))
+}
+
+// peek reads the hint without the append lock. One that is being stored may come torn:
+// then the one before is taken, which is as true and not as far.
+func (b *block) peek() (tail, bool) {
+	other := block{mem: b.mem}
+	t, ok := other.load()
+	return t, ok && t.flags&hintRolling == 0
 }

@@ -42,17 +42,23 @@ func (e *SyncError) Unwrap() error { return e.Err }
 // the partition's block.
 //
 // Processes that sync at the same time share one fdatasync (group commit): whoever
-// gets the block's lock without waiting syncs for all, up to the end of the log as
-// the hint tells it; the others sleep on the block's counter. A failure is stored
-// before anyone is woken, so nobody whose record precedes it is acknowledged. The
-// sleep is bounded, in case the leader was killed. The recovery point is stored after
-// the sync that it speaks of and never before: whatever of the block survives a power
-// failure is true.
+// sets the block's leader word from 0 syncs for all, up to the end of the log as the
+// hint tells it; the others sleep on the block's counter. A failure is stored before
+// anyone is woken, so nobody whose record precedes it is acknowledged. A leader that
+// was killed or stopped holds nobody up: who has slept followLeader long takes the word
+// over. Two leaders at once cost a sync and nothing else; the word decides about work,
+// not about truth. A lock would make a stopped leader look like one that holds up
+// appends.
+//
+// A leader syncs through the descriptor that it appended with, where it has one: the
+// kernel reports a failed write to each descriptor that was open, also when another
+// process was told already.
+//
+// The recovery point is stored after the sync that it speaks of and never before:
+// whatever of the block survives a power failure is true.
 type durability struct {
-	p       *Partition
-	block   *block
-	rolls   []int64 // segments sealed by this writer since its last sync
-	pending bool    // this writer appended since its last sync
+	rolled  bool // this writer sealed a segment since its last sync
+	pending bool // this writer appended since its last sync
 }
 
 const (
@@ -63,68 +69,95 @@ const (
 	maxOpenToSync = 64
 )
 
-// touched notes that this writer appended, rolled that it sealed a segment.
-func (d *durability) touched()          { d.pending = true }
-func (d *durability) rolled(base int64) { d.rolls = append(d.rolls, base) }
-
-// Sync makes everything that this Writer appended durable, and with it everything
-// that lies before it in the log. Processes that call it at the same time share the
-// work. On a *SyncError the records stay in the log, not known to be on disk.
+// Sync makes everything that this Writer has appended durable, and with it everything
+// that lies before it in the log. Appends may go on meanwhile, in this Writer too.
+// Processes that call it at the same time share the work. On a *SyncError the records
+// stay in the log, not known to be on disk.
 func (w *Writer) Sync(ctx context.Context) (err error) {
+	w.syncing.RLock()
+	defer w.syncing.RUnlock()
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	defer w.guard(debug.SetPanicOnFault(true), &err)
 	if w.closed {
+		w.mu.Unlock()
 		return ErrClosed
 	}
-	return w.sync(ctx)
-}
-
-func (w *Writer) sync(ctx context.Context) error {
 	d := w.dur
 	if !d.pending || w.shared {
+		w.mu.Unlock()
 		return nil
 	}
-	crossed := len(d.rolls) > 0
-	err := d.syncTo(ctx, w, w.tail.next)
-	if err != nil {
-		if _, failed := errors.AsType[*SyncError](err); failed {
-			w.distrust(ctx)
-		}
+	job := syncJob{p: w.p, block: w.block, to: w.tail.next, base: w.tail.base, log: w.active.log, logBase: w.active.base}
+	crossed := d.rolled
+	d.pending, d.rolled = false, false
+	w.mu.Unlock()
+	defer w.guard(debug.SetPanicOnFault(true), &err)
+	if err := job.run(ctx); err != nil {
+		w.unsynced(ctx, err)
 		return w.p.wrap("sync", err)
 	}
-	d.pending, d.rolls = false, d.rolls[:0]
 	if crossed {
-		if err := w.p.setRecoveryCheckpoint(ctx, d.block.durable.Load()); err != nil {
+		if err := w.p.setRecoveryCheckpoint(ctx, job.block.durable.Load()); err != nil {
 			w.p.o.notice(fmt.Sprintf("%s: recovery point: %v (it stays where it was)", w.p, err))
 		}
 	}
 	return nil
 }
 
-// syncTo returns once every offset below to is on disk.
-func (d *durability) syncTo(ctx context.Context, w *Writer, to int64) error {
+// unsynced notes that a sync failed. After a failed write the hint is marked: the next
+// writer reads what lies beyond the recovery point from the disk before it appends
+// behind it.
+func (w *Writer) unsynced(ctx context.Context, cause error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dur.pending = true
+	if _, failed := errors.AsType[*SyncError](cause); !failed || w.closed {
+		return
+	}
+	leave, err := w.enter(ctx)
+	if err != nil {
+		return
+	}
+	defer leave()
+	w.tail.flags |= hintUnsynced
+	w.tail.appends++
+	w.writeHint()
+	w.known = false
+}
+
+// syncJob is one wish to have the log on disk up to an offset.
+type syncJob struct {
+	p     *Partition
+	block *block
+	to    int64
+	base  int64 // base offset of the segment that was the active one
+	// log is the descriptor that the segment logBase was appended through. It may be
+	// closed meanwhile.
+	log     vfs.File
+	logBase int64
+}
+
+// run returns once every offset below to is on disk.
+func (j *syncJob) run(ctx context.Context) error {
+	b := j.block
+	takeOver := false
 	for {
-		if err := d.failure(to); err != nil {
+		if err := j.failure(); err != nil {
 			return err
 		}
-		if d.block.durable.Load() >= to {
+		if b.durable.Load() >= j.to {
 			return nil
 		}
-		seen := d.block.syncs.Load()
-		lead, err := d.block.f.TryLock()
-		if err != nil {
-			return err
-		}
-		if lead {
-			err := d.lead(w, to)
-			_ = d.block.f.Unlock()
-			if err != nil {
+		seen := b.syncs.Load()
+		leader := b.leader.Load()
+		if (leader == 0 || takeOver || !b.mapped) && b.leader.CompareAndSwap(leader, uint32(os.Getpid())) {
+			if err := j.lead(); err != nil {
 				return err
 			}
+			takeOver = false
 			continue
 		}
-		d.block.wait(seen, followLeader)
+		b.wait(seen, followLeader)
+		takeOver = b.syncs.Load() == seen
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -132,77 +165,72 @@ func (d *durability) syncTo(ctx context.Context, w *Writer, to int64) error {
 }
 
 // failure is the error of a sync that covered offset to-1, if there was one.
-func (d *durability) failure(to int64) error {
-	from, end := d.block.failedFrom.Load(), d.block.failedEnd.Load()
-	if to > from && to <= end {
-		return &SyncError{Path: d.p.dir, First: from, End: end, Err: errors.New("a sync by another process failed")}
+func (j *syncJob) failure() error {
+	from, end := j.block.failedFrom.Load(), j.block.failedEnd.Load()
+	if j.to > from && j.to <= end {
+		return &SyncError{Path: j.p.dir, First: from, End: end, Err: errors.New("a sync by another process failed")}
 	}
 	return nil
 }
 
-// lead syncs for all who wait. It holds the block's lock.
-func (d *durability) lead(w *Writer, to int64) error {
-	from := d.block.durable.Load()
-	if from >= to {
+// lead syncs for all who wait.
+func (j *syncJob) lead() error {
+	b := j.block
+	defer b.finish()
+	from := b.durable.Load()
+	if from >= j.to {
 		return nil
 	}
-	base, end := w.tail.base, to
-	if h, ok := w.peekHint(); ok && h.next > to {
+	base, end := j.base, j.to
+	if h, ok := b.peek(); ok && h.next > end {
 		base, end = h.base, h.next
 	}
-	path, err := d.syncSegments(w, from, base)
+	path, err := j.syncSegments(from, base)
 	if err != nil {
-		d.block.failedFrom.Store(from)
-		d.block.failedEnd.Store(max(end, d.block.failedEnd.Load()))
-		d.block.finish()
+		b.failedFrom.Store(from)
+		b.failedEnd.Store(max(end, b.failedEnd.Load()))
 		return &SyncError{Path: path, First: from, End: end, Err: err}
 	}
-	d.block.durable.Store(max(end, d.block.durable.Load()))
-	d.block.finish()
+	b.raiseDurable(end)
 	return nil
-}
-
-// peekHint reads the hint without the append lock. One that is being stored may come
-// torn: then the one before is taken, which is as true and not as far.
-func (w *Writer) peekHint() (tail, bool) {
-	b := block{mem: w.dur.block.mem}
-	t, ok := b.load()
-	return t, ok && t.flags&hintRolling == 0
 }
 
 // syncSegments syncs the segments that hold offsets from the recovery point on: the
 // active one, whose base is given, and the sealed ones before it with their indexes.
 // A segment that ends at the recovery point is among them: it was synced while it was
 // the active one, its indexes were not.
-func (d *durability) syncSegments(w *Writer, from, active int64) (path string, err error) {
+func (j *syncJob) syncSegments(from, active int64) (path string, err error) {
 	if from <= active {
-		sealed, err := d.sealedFrom(from-1, active)
+		sealed, err := j.sealedFrom(from-1, active)
 		if err != nil {
-			return d.p.dir, err
+			return j.p.dir, err
 		}
-		if len(sealed) > maxOpenToSync && w.active.log != nil && vfs.SyncFS(w.active.log) == nil {
-			return d.p.dir, nil
+		if len(sealed) > maxOpenToSync && j.log != nil && vfs.SyncFS(j.log) == nil {
+			return j.p.dir, nil
 		}
 		for _, base := range sealed {
 			for _, suffix := range []string{".log", ".index", ".timeindex"} {
-				path := segmentPath(d.p.dir, base, suffix)
-				if err := syncPath(d.p.fs, path); err != nil && (suffix == ".log" || !errors.Is(err, os.ErrNotExist)) {
+				path := segmentPath(j.p.dir, base, suffix)
+				if err := syncPath(j.p.fs, path); err != nil && (suffix == ".log" || !errors.Is(err, os.ErrNotExist)) {
 					return path, err
 				}
 			}
 		}
 	}
-	if w.active.log != nil && w.active.base == active {
-		return w.active.log.Name(), w.active.log.Sync()
+	if j.log != nil && j.logBase == active {
+		err := j.log.Sync()
+		if !errors.Is(err, os.ErrClosed) {
+			return j.log.Name(), err
+		}
 	}
-	path = segmentPath(d.p.dir, active, ".log")
-	return path, syncPath(d.p.fs, path)
+	path = segmentPath(j.p.dir, active, ".log")
+	return path, syncPath(j.p.fs, path)
 }
 
 // sealedFrom lists the bases of the segments that hold offsets from from on, the
 // active one left out.
-func (d *durability) sealedFrom(from, active int64) ([]int64, error) {
-	bases, err := segments.ReadSegmentDir(d.p.fs, d.p.dir)
+func (j *syncJob) sealedFrom(from, active int64) ([]int64, error) {
+	bases, err := segments.ReadSegmentDir(j.p.fs, j.p.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -224,17 +252,4 @@ func syncPath(fsys vfs.FS, path string) error {
 	}
 	defer f.Close()
 	return f.Sync()
-}
-
-// distrust marks the hint after a failed sync: the next writer reads what lies beyond
-// the recovery point from the disk before it appends behind it.
-func (w *Writer) distrust(ctx context.Context) {
-	leave, err := w.enter(ctx)
-	if err != nil {
-		return
-	}
-	defer leave()
-	w.tail.flags |= hintUnsynced
-	w.writeHint()
-	w.known = false
 }

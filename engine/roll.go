@@ -100,7 +100,7 @@ func (w *Writer) roll(ctx context.Context, cfg *Config) error {
 		// A list that is not kept up is stale, and readers see that it is.
 		_ = w.p.fs.Remove(filepath.Join(w.p.dir, segments.ListName))
 	}
-	w.dur.rolled(old.base)
+	w.dur.rolled = true
 	w.tail = newTail(old, old.next, w.p.o.now().UnixMilli())
 	if err := w.openActive(ctx, w.tail.base); err != nil {
 		w.known = false

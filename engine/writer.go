@@ -39,7 +39,9 @@ type Writer struct {
 	p    *Partition
 	opts WriterOptions
 
-	mu     sync.Mutex
+	syncing sync.RWMutex // held for reading while Sync uses the block, for writing to unmap it
+
+	mu     sync.Mutex // after syncing; guards what follows
 	closed bool
 	lock   lockFile
 	block  *block
@@ -103,7 +105,7 @@ func (p *Partition) OpenWriter(o WriterOptions) (*Writer, error) {
 		}
 		return nil, p.wrap("open", err)
 	}
-	w := &Writer{p: p, opts: o, machine: thisMachine(), dir: dir, dur: &durability{p: p}}
+	w := &Writer{p: p, opts: o, machine: thisMachine(), dir: dir, dur: &durability{}}
 	if p.root != nil {
 		w.shared = p.root.shared
 	}
@@ -114,6 +116,8 @@ func (p *Partition) OpenWriter(o WriterOptions) (*Writer, error) {
 
 // Close gives up the Writer's files. It does not sync. Calling it twice is harmless.
 func (w *Writer) Close() error {
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -197,7 +201,7 @@ func (w *Writer) guard(was bool, err *error) {
 	w.known = false
 	*err = w.p.wrap("append", fmt.Errorf("%s was cut while it was in use", w.block.f.Name()))
 	w.block.close()
-	w.block, w.dur.block, w.dur.pending = nil, nil, false
+	w.block, w.dur.pending = nil, false
 }
 
 // enter begins a critical section: the lock is held, the locked file is the one at
@@ -354,7 +358,7 @@ func (w *Writer) write(bs []placed) error {
 		}
 	}
 	w.tail = w.active.next
-	w.dur.touched()
+	w.dur.pending = true
 	w.writeHint()
 	if w.sequenced {
 		w.producers.append(w, bs)
@@ -400,7 +404,7 @@ func (w *Writer) findEnd(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.block, w.dur.block = b, b
+		w.block = b
 	}
 	if err := w.block.refresh(); err != nil {
 		return err
