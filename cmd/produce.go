@@ -74,6 +74,9 @@ func runProduce(ctx context.Context, e *Env, o produceOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if err := o.takeSync(e); err != nil {
+		return err
+	}
 	f, err := o.feedOptions(e)
 	if err != nil {
 		return err
@@ -91,9 +94,7 @@ func runProduce(ctx context.Context, e *Env, o produceOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := t.configure(e, &o, &f); err != nil {
-		return err
-	}
+	t.configure(e, &o, &f)
 	ctx, done := o.output(ctx, e, &f)
 	defer done()
 	watch := watchFeed(e, &f, inputSize(f.Inputs))

@@ -29,9 +29,7 @@ func runFollow(ctx context.Context, e *Env, o produceOptions, f feed.Options) er
 	if err != nil {
 		return err
 	}
-	if err := t.configure(e, &o, &f); err != nil {
-		return err
-	}
+	t.configure(e, &o, &f)
 	fo := t.followOptions(e, &o, path)
 	fo.Durable = f.Sync.Exit
 	unlock, err := lockFollow(e, fo.State)

@@ -38,20 +38,18 @@ func parseSync(s string) (syncMode, error) {
 	return syncMode{every: d}, nil
 }
 
-// syncMode is what --sync says, else KLOG_SYNC.
-func (o *produceOptions) syncMode(e *Env) (syncMode, error) {
-	if o.sync != nil {
-		return *o.sync, nil
-	}
+// takeSync takes KLOG_SYNC where --sync is not given.
+func (o *produceOptions) takeSync(e *Env) error {
 	v := e.Getenv("KLOG_SYNC")
-	if v == "" {
-		return syncMode{}, nil
+	if o.sync != nil || v == "" {
+		return nil
 	}
 	m, err := parseSync(v)
 	if err != nil {
-		return m, usagef("KLOG_SYNC: %v", err)
+		return usagef("KLOG_SYNC: %v", err)
 	}
-	return m, nil
+	o.sync = &m
+	return nil
 }
 
 // policy is the mode together with what the topic wants.

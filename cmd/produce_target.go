@@ -76,12 +76,12 @@ func createTarget(ctx context.Context, root *engine.Root, o produceOptions) (*en
 }
 
 // configure adds to the options what depends on the topic.
-func (t *produceTarget) configure(e *Env, o *produceOptions, f *feed.Options) error {
-	mode, err := o.syncMode(e)
-	if err != nil {
-		return err
-	}
+func (t *produceTarget) configure(e *Env, o *produceOptions, f *feed.Options) {
 	c := t.config
+	var mode syncMode
+	if o.sync != nil {
+		mode = *o.sync
+	}
 	f.Sync = mode.policy(c)
 	f.Codec, f.Level = o.compression(c)
 	f.Limits = feed.Limits{
@@ -101,7 +101,6 @@ func (t *produceTarget) configure(e *Env, o *produceOptions, f *feed.Options) er
 		SyncTo:      t.syncTo,
 		OpenWriters: openWriters,
 	}
-	return nil
 }
 
 // longestLine is the length from which a record need not be kept whole, since it
