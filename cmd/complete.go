@@ -238,9 +238,11 @@ func (s *suggester) helpWords(app *cli.App) {
 func (s *suggester) placeholder(word string) {
 	for _, w := range strings.Split(word, "|") {
 		switch {
-		case strings.ToLower(w) == w:
+		case strings.ToLower(w) == w && w != "" && !strings.Contains(w, "="):
 			s.offer(w, "")
 		case w == "TOPIC" || w == "OLD":
+			s.topics()
+		case w == "NAME" && strings.HasPrefix(s.line.name(), "topic ") && s.line.name() != "topic create":
 			s.topics()
 		case w == "CONFIG":
 			s.configs("")

@@ -101,8 +101,10 @@ func exitCode(err error) int {
 		return ExitFailure // not the user's words but a file's
 	case errors.Is(err, engine.ErrInvalid):
 		return ExitUsage
-	case missing(err), errors.Is(err, engine.ErrOffsetOutOfRange):
+	case missing(err), errors.Is(err, segments.ErrGone), errors.Is(err, engine.ErrOffsetOutOfRange):
 		return ExitNotFound
+	case errors.Is(err, segments.ErrProducerFenced):
+		return ExitNotLeader
 	case errors.As(err, &lock), errors.Is(err, vfs.ErrLocked):
 		return ExitBusy
 	case errors.Is(err, segments.ErrCorrupt):

@@ -60,7 +60,7 @@ type setting struct {
 
 // configFlag is --config.
 func configFlag(dest *[]setting) cli.Flag {
-	return listFlagOf(dest, "config", "", "set the config `name=value`; values may carry a unit (7d, 64MiB)", func(s string) (setting, error) {
+	return listFlagOf(dest, "config", "", "set a config, `CONFIG=VALUE`; values may carry a unit (7d, 64MiB)", func(s string) (setting, error) {
 		name, given, err := value.ParsePair("config", s)
 		if err != nil {
 			return setting{}, err

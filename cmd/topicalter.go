@@ -23,7 +23,7 @@ func newTopicAlterCommand(e *Env) *cli.Command {
 		Flags: []cli.Flag{
 			partitionsFlag(&o.partitions, "have `N` partitions; more than now, never fewer"),
 			configFlag(&o.config),
-			stringsFlag(&o.unset, "unset", "", "take the default of the config `NAME` again"),
+			stringsFlag(&o.unset, "unset", "", "take the default of `CONFIG` again"),
 		},
 		Description: `All of it is done or nothing. Whoever uses the topic goes by the new values with the next append, without being started again. More partitions change to which one a key goes.
 
