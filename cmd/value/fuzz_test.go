@@ -14,9 +14,9 @@ func FuzzTime(f *testing.F) {
 		f.Add(s)
 	}
 	loc := zone(f, "Europe/Berlin")
-	// Package time also takes an hour of one digit, and any number of digits behind the
-	// seconds.
-	strict := regexp.MustCompile(`^.{10}T\d\d:\d\d:\d\d([.,]\d{1,9})?[Z+-]`)
+	// Package time also takes an hour of one digit, any number of digits behind the
+	// seconds, and an offset of 24 hours or 60 minutes.
+	strict := regexp.MustCompile(`^.{10}T\d\d:\d\d:\d\d([.,]\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := value.ParseTime(s, noon(), loc)
 		if want, e := time.Parse(time.RFC3339Nano, s); e == nil && strict.MatchString(s) && (err != nil || !got.Equal(want)) {
