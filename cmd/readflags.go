@@ -96,8 +96,14 @@ func (o *readOptions) check() error {
 		"--delimiter": o.delimiter != nil, "--null": o.null,
 	}
 	for _, pair := range [][2]string{
-		{"--format", "--json"}, {"--format", "--key-delimiter"}, {"--format", "--delimiter"}, {"--format", "--null"},
-		{"--json", "--key-delimiter"}, {"--json", "--delimiter"}, {"--json", "--null"}, {"--delimiter", "--null"},
+		{"--format", "--json"},
+		{"--format", "--key-delimiter"},
+		{"--format", "--delimiter"},
+		{"--format", "--null"},
+		{"--json", "--key-delimiter"},
+		{"--json", "--delimiter"},
+		{"--json", "--null"},
+		{"--delimiter", "--null"},
 	} {
 		if given[pair[0]] && given[pair[1]] {
 			return usagef("%s and %s contradict each other", pair[0], pair[1])

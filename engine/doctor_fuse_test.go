@@ -75,10 +75,14 @@ func TestDoctorOnTwoMounts(t *testing.T) {
 	}{
 		"attributes and pages cached": {cached, nil},
 		"nothing cached":              {fusetest.Options{Locks: true}, nil},
-		"locks of each mount's own": {fusetest.Options{Attributes: time.Minute, Pages: true},
-			[]string{"locks beta"}},
-		"names cached": {fusetest.Options{Attributes: time.Minute, Names: time.Minute, Pages: true, Locks: true},
-			[]string{"replaced-file beta", "new-file beta"}},
+		"locks of each mount's own": {
+			fusetest.Options{Attributes: time.Minute, Pages: true},
+			[]string{"locks beta"},
+		},
+		"names cached": {
+			fusetest.Options{Attributes: time.Minute, Names: time.Minute, Pages: true, Locks: true},
+			[]string{"replaced-file beta", "new-file beta"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := twoMounts(t, c.o)

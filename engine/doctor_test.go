@@ -93,8 +93,10 @@ func TestDoctorFindsALocalDirectoryFit(t *testing.T) {
 			t.Errorf("%s says %q", c.Name, c.Detail)
 		}
 	}
-	want := []string{"file-system", "permissions", "file-numbers", "truncate", "fsync", "fsync-directory", "open-files",
-		"locks", "lock-of-killed", "append", "rename", "replaced-file", "new-file", "inotify"}
+	want := []string{
+		"file-system", "permissions", "file-numbers", "truncate", "fsync", "fsync-directory", "open-files",
+		"locks", "lock-of-killed", "append", "rename", "replaced-file", "new-file", "inotify",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}

@@ -71,8 +71,10 @@ func TestEveryFieldOnDisk(t *testing.T) {
 		Transactional: true, Control: true, DeleteHorizon: horizon, LastOffsetDelta: 99,
 	})
 	b.AppendAt(1, horizon-1000, []byte("key"), []byte("value"), []segments.Header{
-		{Key: []byte("a"), Value: []byte("1")}, {Key: []byte("a"), Value: []byte{}},
-		{Key: []byte("null")}, {Key: []byte("ééé"), Value: []byte("~")},
+		{Key: []byte("a"), Value: []byte("1")},
+		{Key: []byte("a"), Value: []byte{}},
+		{Key: []byte("null")},
+		{Key: []byte("ééé"), Value: []byte("~")},
 	})
 	b.AppendAt(98, horizon-1, nil, []byte(strings.Repeat("A", 25)), []segments.Header{{Key: []byte{}, Value: []byte("z")}})
 	got, err := b.Finish()

@@ -107,8 +107,10 @@ func TestDeletedDirName(t *testing.T) {
 	if topic, _, _, ok := segments.ParseDeletedDirName(name); !ok || !strings.HasPrefix(long, topic) {
 		t.Errorf("%s: got %q %v", name, topic, ok)
 	}
-	for _, bad := range []string{"orders-3", "orders-3-delete", "orders-3.0123-delete", "orders.012300000000000000000000000000ef-delete",
-		"orders-3.01230000000000000000000000000xef-delete", "orders-3.012300000000000000000000000000ef-stray"} {
+	for _, bad := range []string{
+		"orders-3", "orders-3-delete", "orders-3.0123-delete", "orders.012300000000000000000000000000ef-delete",
+		"orders-3.01230000000000000000000000000xef-delete", "orders-3.012300000000000000000000000000ef-stray",
+	} {
 		if _, _, _, ok := segments.ParseDeletedDirName(bad); ok {
 			t.Errorf("%s: taken for a deleted partition", bad)
 		}

@@ -118,8 +118,14 @@ func TestG128Timestamps(t *testing.T) {
 		ts   int64
 		want bool
 	}{
-		{-2, false}, {-1, true}, {0, false}, {now.UnixMilli() - 1001, false}, {now.UnixMilli() - 1000, true},
-		{now.UnixMilli() + 500, true}, {now.UnixMilli() + 501, false}, {1 << 62, false},
+		{-2, false},
+		{-1, true},
+		{0, false},
+		{now.UnixMilli() - 1001, false},
+		{now.UnixMilli() - 1000, true},
+		{now.UnixMilli() + 500, true},
+		{now.UnixMilli() + 501, false},
+		{1 << 62, false},
 	} {
 		tp := newTopic(1)
 		o := options(t, tp, "v\n")

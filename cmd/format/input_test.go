@@ -368,10 +368,22 @@ func TestFields(t *testing.T) {
 		opts format.FieldOptions
 		in   string
 	}{
-		{format.FieldOptions{KeyDelimiter: []byte(":")}, "bad"}, {format.FieldOptions{KeyJSON: "id"}, "bad"}, {format.FieldOptions{KeyJSON: "id"}, "{}"}, {format.FieldOptions{KeyJSON: "id"}, `{"id":1} x`},
-		{format.FieldOptions{KeyJSON: "id"}, `{"id":"\ud800"}`}, {format.FieldOptions{KeyJSON: "id"}, ""}, {format.FieldOptions{KeyJSON: "id"}, `{"id":1`}, {format.FieldOptions{KeyRegexp: regexp.MustCompile("x")}, "bad"},
-		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":"soon"}`}, {format.FieldOptions{TimestampJSON: "ts"}, `{"ts":170000000012}`}, {format.FieldOptions{TimestampJSON: "ts"}, `{"ts":1700000000123456}`},
-		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":null}`}, {format.FieldOptions{TimestampJSON: "ts"}, `{"ts":[1]}`}, {format.FieldOptions{TimestampJSON: "ts"}, `{"ts":false}`}, {format.FieldOptions{TimestampJSON: "ts"}, `{"ts":1e300}`}, {format.FieldOptions{TimestampJSON: "ts"}, `{}`},
+		{format.FieldOptions{KeyDelimiter: []byte(":")}, "bad"},
+		{format.FieldOptions{KeyJSON: "id"}, "bad"},
+		{format.FieldOptions{KeyJSON: "id"}, "{}"},
+		{format.FieldOptions{KeyJSON: "id"}, `{"id":1} x`},
+		{format.FieldOptions{KeyJSON: "id"}, `{"id":"\ud800"}`},
+		{format.FieldOptions{KeyJSON: "id"}, ""},
+		{format.FieldOptions{KeyJSON: "id"}, `{"id":1`},
+		{format.FieldOptions{KeyRegexp: regexp.MustCompile("x")}, "bad"},
+		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":"soon"}`},
+		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":170000000012}`},
+		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":1700000000123456}`},
+		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":null}`},
+		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":[1]}`},
+		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":false}`},
+		{format.FieldOptions{TimestampJSON: "ts"}, `{"ts":1e300}`},
+		{format.FieldOptions{TimestampJSON: "ts"}, `{}`},
 	} {
 		var got format.Row
 		if err := fields(t, c.opts).ParseRow([]byte(c.in), &got); err == nil {

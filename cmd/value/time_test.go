@@ -92,8 +92,10 @@ func TestLocalTimesThatComeTwiceOrNever(t *testing.T) {
 
 func TestG097OwnTimesAreAccepted(t *testing.T) {
 	zones := []string{"UTC", "America/New_York", "Asia/Kolkata", "Europe/Berlin", "Africa/Monrovia", "Pacific/Apia", "Australia/Lord_Howe"}
-	times := []int64{0, 1, -1, 999, 1716841440000, 1716841440123, 1729987200000, 1729990800000, 1729989000001, -2208988800000, -62167219200000, -62167219200001,
-		253402300799999, 253402300800000, math.MaxInt64, -math.MaxInt64, math.MinInt64, -5_000_000_000_000}
+	times := []int64{
+		0, 1, -1, 999, 1716841440000, 1716841440123, 1729987200000, 1729990800000, 1729989000001, -2208988800000, -62167219200000, -62167219200001,
+		253402300799999, 253402300800000, math.MaxInt64, -math.MaxInt64, math.MinInt64, -5_000_000_000_000,
+	}
 	for _, z := range zones {
 		for _, ms := range times {
 			s := value.FormatTime(ms, zone(t, z))

@@ -68,9 +68,11 @@ func TestFaultAsksBeforeEveryOperation(t *testing.T) {
 		return nil
 	})
 	must(t, everyOperation(f))
-	want := []vfs.Kind{"mkdir", "create", "write", "read", "stat", "truncate", "chmod", "chown", "sync", "close",
+	want := []vfs.Kind{
+		"mkdir", "create", "write", "read", "stat", "truncate", "chmod", "chown", "sync", "close",
 		"open", "lock", "lock", "unlock", "close",
-		"stat", "stat", "readdir", "chmod", "chown", "link", "rename", "remove", "syncdir"}
+		"stat", "stat", "readdir", "chmod", "chown", "link", "rename", "remove", "syncdir",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -62,8 +62,10 @@ func (w *twins) same(what string, mem, real error) {
 
 func (w *twins) open(t *rapid.T) {
 	mem, real := w.name(t, "name")
-	flag := rapid.SampledFrom([]int{os.O_RDWR, os.O_RDWR | os.O_CREATE, os.O_RDWR | os.O_CREATE | os.O_EXCL,
-		os.O_RDWR | os.O_TRUNC, os.O_RDWR | os.O_CREATE | os.O_TRUNC}).Draw(t, "flag")
+	flag := rapid.SampledFrom([]int{
+		os.O_RDWR, os.O_RDWR | os.O_CREATE, os.O_RDWR | os.O_CREATE | os.O_EXCL,
+		os.O_RDWR | os.O_TRUNC, os.O_RDWR | os.O_CREATE | os.O_TRUNC,
+	}).Draw(t, "flag")
 	a, aerr := w.mem.OpenFile(mem, flag, 0o644)
 	b, berr := vfs.OS.OpenFile(real, flag, 0o644)
 	w.same("open", aerr, berr)

@@ -77,8 +77,16 @@ func (b *bench) run(dir string) (err error) {
 		name string
 		run  func() error
 	}{
-		{"produce", b.produce}, {"keyed", b.keyed}, {"compress", b.compress}, {"cat", b.cat},
-		{"start", b.start}, {"append", b.append}, {"many", b.many}, {"sync", b.sync}, {"follow", b.follow}, {"memory", b.memory},
+		{"produce", b.produce},
+		{"keyed", b.keyed},
+		{"compress", b.compress},
+		{"cat", b.cat},
+		{"start", b.start},
+		{"append", b.append},
+		{"many", b.many},
+		{"sync", b.sync},
+		{"follow", b.follow},
+		{"memory", b.memory},
 	}
 	for _, g := range groups {
 		if !strings.Contains(g.name, b.only) {
