@@ -48,7 +48,7 @@ func (p *Partition) Verify(ctx context.Context, o VerifyOptions, report func(Ver
 		return res, err
 	}
 	if err != nil {
-		return res, p.wrap("verify", err)
+		return res, fmt.Errorf("%s: %w", p, err)
 	}
 	if err := v.checkEnds(known, res); err != nil {
 		return res, err
@@ -88,7 +88,7 @@ func (v *partitionVerifier) segments(f segments.Finding) error {
 func (v *partitionVerifier) missingDirectory(cause error) error {
 	p := v.p
 	if _, err := p.fs.Stat(p.dir); err == nil || !errors.Is(err, fs.ErrNotExist) || p.root == nil {
-		return p.wrap("verify", cause)
+		return fmt.Errorf("%s: %w", p, cause)
 	}
 	now, err := p.root.Topic(p.topic)
 	if errors.Is(err, ErrUnknownTopic) || err == nil && now.id != p.id {
