@@ -153,7 +153,7 @@ func (v *verifier) run() (err error) {
 		}
 	}
 	v.res.End = v.floor
-	if err := v.epochs.flush(v); err != nil {
+	if err := v.epochs.end(v); err != nil {
 		return err
 	}
 	if err := v.missingBelow(math.MaxInt64); err != nil {

@@ -361,6 +361,19 @@ func TestVerifyLeaderEpochs(t *testing.T) {
 	}
 }
 
+func TestVerifyLeaderEpochNotListedYet(t *testing.T) {
+	dir := segmentstest.Dir(t, "dirs/orders-0")
+	path := filepath.Join(dir, "00000000000000000133.log")
+	log := readFile(t, path)
+	last := 0
+	for at := 0; at < len(log); at += 12 + int(binary.BigEndian.Uint32(log[at+8:])) {
+		last = at
+	}
+	segments.SetLeaderEpoch(log[last:], 99)
+	writeFile(t, path, log)
+	wantSound(t, dir, 512)
+}
+
 func TestVerifyTransactionIndex(t *testing.T) {
 	// txns-0 and a segment behind it, so that its indexes must be complete.
 	sealed := func(t *testing.T) (dir, path string) {

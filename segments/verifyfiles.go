@@ -16,8 +16,10 @@ import (
 type epochCheck struct {
 	list  Epochs
 	known bool     // there is a file, and it can be read
-	run   *Finding // batches in a row that disagree
-	want  int32
+	found bool    // run is something
+	run   Finding // batches in a row that disagree
+	want  int32   // what the list says of them
+	ahead bool    // they are of an epoch above all that are listed
 }
 
 // loadEpochs reads and checks the list of leader epochs.
@@ -80,6 +82,9 @@ func readRegular(fsys vfs.FS, path string) ([]byte, error) {
 
 // batch checks that the list of epochs says of the batch what the batch says itself.
 // Batches in a row that it does not are one finding.
+//
+// An epoch above all that are listed is one only if a lower one follows it: brokers
+// write the list behind the log, and may have been killed in between.
 func (c *epochCheck) batch(v *verifier, file string, b Batch) error {
 	if !c.known || b.LeaderEpoch < 0 || b.Magic < 2 {
 		return nil
@@ -88,31 +93,44 @@ func (c *epochCheck) batch(v *verifier, file string, b Batch) error {
 	if want == b.LeaderEpoch || want < 0 {
 		return c.flush(v)
 	}
-	if c.run != nil && (c.run.File != file || c.want != want) {
+	last, _ := c.list.Latest()
+	ahead := b.LeaderEpoch > last.Epoch
+	if c.found && (c.want != want || c.ahead != ahead || c.run.File != file && !ahead) {
 		if err := c.flush(v); err != nil {
 			return err
 		}
 	}
-	if c.run == nil {
-		c.want = want
-		c.run = &Finding{
+	if !c.found {
+		c.found = true
+		c.want, c.ahead = want, ahead
+		c.run = Finding{
 			File: file, Position: b.Position, FirstOffset: b.BaseOffset,
 			What: fmt.Sprintf("leader epoch %d where %s says %d", b.LeaderEpoch, EpochsName, want),
 		}
 	}
-	c.run.Size = b.Position + b.Size() - c.run.Position
+	if c.run.File == file {
+		c.run.Size = b.Position + b.Size() - c.run.Position
+	}
 	c.run.LastOffset = b.LastOffset()
 	return nil
+}
+
+// end forgets batches of an epoch that is not listed yet, up to the end of the log.
+func (c *epochCheck) end(v *verifier) error {
+	if c.ahead {
+		c.found = false
+	}
+	return c.flush(v)
 }
 
 // flush reports the batches in a row so far, if the list still says the same of them:
 // a writer may have raised the epoch after the list was read.
 func (c *epochCheck) flush(v *verifier) error {
-	if c.run == nil {
+	if !c.found {
 		return nil
 	}
-	f := *c.run
-	c.run = nil
+	f := c.run
+	c.found = false
 	data, err := readRegular(v.fs, filepath.Join(v.dir, EpochsName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
