@@ -15,7 +15,7 @@ import (
 // epochCheck holds leader-epoch-checkpoint against the batches.
 type epochCheck struct {
 	list  Epochs
-	known bool     // there is a file, and it can be read
+	known bool    // there is a file, and it can be read
 	found bool    // run is something
 	run   Finding // batches in a row that disagree
 	want  int32   // what the list says of them
