@@ -38,6 +38,10 @@ demo: build ## show klog at work on a real file, in a root that is thrown away
 test: ## run the tests; what cannot run here is skipped by name
 	@$(TEST) ./... | $(TESTLOG)
 
+.PHONY: fuse
+fuse: ## run the tests on file systems made for them; takes root and /dev/fuse
+	@$(GO) test -json -tags $(TAGS),fuse -run Fuse ./segments/... ./engine/... | $(TESTLOG)
+
 .PHONY: test-long
 test-long: ## kill storms, models, namespaces, then fuzzing: up to 45 minutes
 	@KLOG_TEST_LONG=1 $(TEST) -timeout 40m -p 1 -run 'Long' ./... | $(TESTLOG)
@@ -73,6 +77,7 @@ lint: .bin/gofumpt .bin/staticcheck ## format check, vet for Linux and macOS, st
 	@files=$$(.bin/gofumpt -l .) && if [ -n "$$files" ]; then echo "not formatted (make fmt does it):" $$files; exit 1; fi
 	@$(GO) vet -tags $(TAGS) ./...
 	@$(GO) vet ./...
+	@$(GO) vet -tags $(TAGS),fuse ./...
 	@GOOS=darwin $(GO) vet -tags $(TAGS) ./...
 	@GOOS=freebsd $(GO) vet -tags $(TAGS) ./...
 	@.bin/staticcheck -tags $(TAGS) ./...
@@ -83,7 +88,7 @@ generate: ## make the man pages and completions anew from the command tree
 	@for s in bash zsh fish; do $(GO) run -tags $(TAGS) ./cmd/klog completion $$s > completions/klog.$$s || exit 1; done
 
 .PHONY: check
-check: lint test race ## all that must hold before a commit; drift of generated files is a test
+check: lint test fuse race ## all that must hold before a commit; drift of generated files is a test
 
 .PHONY: install
 install: build ## install into prefix (/usr/local), below DESTDIR

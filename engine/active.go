@@ -43,6 +43,9 @@ func (a *activeSegment) size() (int64, error) {
 	if a.log == nil {
 		return 0, fs.ErrClosed
 	}
+	if a.transient {
+		return vfs.FreshSize(a.log)
+	}
 	st, err := a.log.Stat()
 	if err != nil {
 		return 0, err

@@ -68,7 +68,7 @@ func TestFuseCachesAreReal(t *testing.T) {
 	}
 }
 
-func TestDoctorOnTwoMounts(t *testing.T) {
+func TestFuseDoctorOnTwoMounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		o   fusetest.Options
 		bad []string
@@ -112,7 +112,7 @@ func TestDoctorOnTwoMounts(t *testing.T) {
 	}
 }
 
-func TestSharedRootIsWrittenOnlyWhenEnabled(t *testing.T) {
+func TestFuseSharedRootIsWrittenOnlyWhenEnabled(t *testing.T) {
 	m := fusetest.New(t, t.TempDir(), cached)
 	dir := filepath.Join(m.Dir, "root")
 	_, err := engine.Create(dir, engine.Options{})
@@ -160,7 +160,7 @@ func TestSharedRootIsWrittenOnlyWhenEnabled(t *testing.T) {
 	}
 }
 
-func TestG016DoctorFindsADiskThatCannotSync(t *testing.T) {
+func TestG016FuseDoctorFindsADiskThatCannotSync(t *testing.T) {
 	m := fusetest.New(t, t.TempDir(), fusetest.Options{Locks: true})
 	m.FailAlways(fusetest.Sync, syscall.EIO)
 	r, err := engine.Doctor(t.Context(), m.Dir, engine.DoctorOptions{Start: startHelper})
@@ -172,7 +172,7 @@ func TestG016DoctorFindsADiskThatCannotSync(t *testing.T) {
 	}
 }
 
-func TestG018DirectorySyncMayBeMissing(t *testing.T) {
+func TestG018FuseDirectorySyncMayBeMissing(t *testing.T) {
 	m := fusetest.New(t, t.TempDir(), fusetest.Options{Locks: true})
 	m.FailAlways(fusetest.SyncDir, syscall.EINVAL)
 	r, err := engine.Doctor(t.Context(), m.Dir, engine.DoctorOptions{Start: startHelper})

@@ -9,6 +9,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -57,7 +58,12 @@ type Mount struct {
 	fail    func(op Op, name string) syscall.Errno
 	calls   map[Op]int
 	held    map[uint64]int // descriptors (O_PATH) by inode number, of what the kernel knows
+	limbo   []uint64       // of those, what it forgot last, oldest first
 }
+
+// limboSize is how many files are still held that the kernel has forgotten: a lookup of
+// one may be under way.
+const limboSize = 64
 
 // New mounts dir through FUSE until the test ends, and skips the test where that is not
 // possible: it takes root and /dev/fuse.
@@ -92,12 +98,17 @@ func New(t testing.TB, dir string, o Options) *Mount {
 
 // unmount takes the mount away even where something is still open in it.
 func (m *Mount) unmount(t testing.TB) {
-	if err := m.server.Unmount(); err == nil {
-		return
+	if err := m.server.Unmount(); err != nil {
+		// By force: it ends calls that wait for an answer.
+		if err := unix.Unmount(m.Dir, unix.MNT_FORCE|unix.MNT_DETACH); err != nil {
+			t.Errorf("unmount %s: %v", m.Dir, err)
+		}
 	}
-	// By force: it ends calls that wait for an answer.
-	if err := unix.Unmount(m.Dir, unix.MNT_FORCE|unix.MNT_DETACH); err != nil {
-		t.Errorf("unmount %s: %v", m.Dir, err)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for ino, fd := range m.held {
+		unix.Close(fd)
+		delete(m.held, ino)
 	}
 }
 
@@ -185,6 +196,7 @@ func (m *Mount) hold(path string, ino uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.held[ino]; ok {
+		m.limbo = slices.DeleteFunc(m.limbo, func(i uint64) bool { return i == ino })
 		return true
 	}
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -200,9 +212,15 @@ func (m *Mount) hold(path string, ino uint64) bool {
 	return true
 }
 
+// letGo closes the descriptor of a file, some time after the kernel has forgotten it.
 func (m *Mount) letGo(ino uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.limbo = append(m.limbo, ino)
+	if len(m.limbo) <= limboSize {
+		return
+	}
+	ino, m.limbo = m.limbo[0], m.limbo[1:]
 	if fd, ok := m.held[ino]; ok {
 		unix.Close(fd)
 		delete(m.held, ino)
@@ -211,6 +229,7 @@ func (m *Mount) letGo(ino uint64) {
 
 // Open opens, and keeps cached pages where that is wanted.
 func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	n.m.hold(n.below(), n.StableAttr().Ino)
 	f, err := n.m.open(n.StableAttr().Ino, flags&^(syscall.O_APPEND|fuse.FMODE_EXEC))
 	if err != nil {
 		return nil, 0, fs.ToErrno(err)
