@@ -67,9 +67,10 @@ const forever = time.Duration(-1)
 // an error. It waits for that up to timeout, but not when the run is to end.
 func (w *waiter) readable(d *descriptor, timeout time.Duration) (bool, error) {
 	p := []unix.PollFd{{Fd: int32(d.fd), Events: unix.POLLIN}}
-	ready, err := poll(p, 0)
-	if ready || err != nil || timeout == 0 {
-		return ready, err
+	if !w.made || timeout == 0 {
+		if ready, err := poll(p, 0); ready || err != nil || timeout == 0 {
+			return ready, err
+		}
 	}
 	w.listen()
 	if err := w.makePipe(); err != nil {
