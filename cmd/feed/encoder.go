@@ -112,7 +112,7 @@ func (e *encoder) endChunk() {
 }
 
 func (e *encoder) reset(c *chunk) {
-	if long := len(c.data) > outBuffer/2; long || e.big.b != nil {
+	if long := len(c.data) > outBuffer*3/4; long || e.big.b != nil {
 		e.big.release()
 		e.build = segments.Builder{} // and what it keeps for batches of that size
 		if long {

@@ -55,6 +55,9 @@ func run(ctx context.Context, o Options, follow *follower) (Result, error) {
 		inputs: o.Inputs, frame: f.frame, line: o.Limits.Line, linger: o.Linger, enough: o.Limits.Batch,
 		wait: waiter{parent: ctx, begun: o.Begun}, millis: func() int64 { return o.Now().UnixMilli() }, follow: follow,
 	}
+	if f.src.chunk = chunkSize; f.d.several {
+		f.src.chunk = wideChunk
+	}
 	var seq *sequences
 	if follow != nil {
 		follow.feed, seq = f, follow.seq

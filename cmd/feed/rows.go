@@ -211,8 +211,19 @@ func (e *encoder) parsedRows(data []byte) {
 // emit encodes the rows of one partition up to the number last.
 func (e *encoder) emit(p, last int32) {
 	t := &e.rows
-	for i := t.heads[p]; i >= 0 && e.failed.err == nil && t.refs[i].number <= last; {
+	limit := e.limit - recordOverhead
+	for i := t.heads[p]; i >= 0 && e.failed.err == nil; {
 		ref := &t.refs[i]
+		if ref.number > last {
+			break
+		}
+		// The usual record, in a batch that has room for it.
+		if e.open && e.seq == nil && ref.headers.n == 0 && ref.key.n >= 0 && ref.value.n >= 0 &&
+			e.build.Size()+int(ref.key.n)+int(ref.value.n) <= limit {
+			e.build.AppendKeyValue(ref.ts, ref.key.of(t.arena), ref.value.of(t.arena))
+			i = ref.next
+			continue
+		}
 		e.number, e.size = int64(ref.number), int64(ref.size)
 		t.row(ref, &e.row)
 		e.put(p, &e.row, ref.ts)

@@ -4,8 +4,10 @@ import "time"
 
 // Sizes of reading.
 const (
-	// chunkSize is how much is read at once and appended with one write.
+	// chunkSize is how much is read at once and, where it goes to one partition, appended
+	// with one write; wideChunk where it is divided among several.
 	chunkSize = 512 << 10
+	wideChunk = 1 << 20
 	// firstBuffer is what a run begins with: most runs are one line.
 	firstBuffer = 64 << 10
 	// workBuffer is the input buffer of a worker that has more to do.
@@ -37,6 +39,7 @@ type source struct {
 	open   *descriptor
 	wait   waiter
 	frame  framing
+	chunk  int           // how much is read at once
 	line   int           // longest record that is kept whole
 	linger time.Duration // how long to wait for more
 	enough int           // with linger: what is not waited for any more
@@ -97,7 +100,7 @@ type filling struct {
 // run reads until there is enough.
 func (f *filling) run() (chunk, error) {
 	s := f.s
-	f.buf.grow(firstSize(s.open, len(s.carry)), 0)
+	f.buf.grow(s.firstSize(), 0)
 	f.have = copy(f.buf.b, s.carry)
 	s.carry = s.carry[:0]
 	for {
@@ -129,9 +132,9 @@ func (f *filling) run() (chunk, error) {
 }
 
 // firstSize is how large the buffer has to be before the first read.
-func firstSize(d *descriptor, carry int) int {
-	if carry+firstBuffer/2 > firstBuffer || d.regular && d.size > firstBuffer/2 {
-		return max(workBuffer, carry+chunkSize)
+func (s *source) firstSize() int {
+	if len(s.carry) > firstBuffer/2 || s.open.regular && s.open.size > firstBuffer/2 {
+		return max(workBuffer, len(s.carry)+s.chunk)
 	}
 	return firstBuffer
 }
@@ -140,7 +143,7 @@ func firstSize(d *descriptor, carry int) int {
 func (f *filling) more() (bool, error) {
 	s := f.s
 	switch {
-	case f.cut > 0 && f.got >= chunkSize:
+	case f.cut > 0 && f.got >= s.chunk:
 		return false, nil
 	case s.open.regular:
 		return true, nil
@@ -163,15 +166,15 @@ func (f *filling) more() (bool, error) {
 
 // read reads once.
 func (f *filling) read() (eof bool, err error) {
-	want := chunkSize - f.got
+	want := f.s.chunk - f.got
 	if want <= 0 {
-		want = chunkSize // in a long record
+		want = f.s.chunk // in a long record
 	}
 	if room := len(f.buf.b) - f.have; room < want {
 		// A buffer that is half full of one record must become larger, the first one
 		// of a run when it has been filled once.
 		if room < firstBuffer/2 {
-			f.buf.grow(max(workBuffer, f.have+chunkSize), f.have)
+			f.buf.grow(max(workBuffer, f.have+f.s.chunk), f.have)
 			room = len(f.buf.b) - f.have
 		}
 		want = min(want, room)
