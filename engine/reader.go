@@ -127,6 +127,8 @@ func (r *Reader) Next() (*segments.Record, error) {
 		if r.opened {
 			r.opened = false
 			err := r.d.Err()
+			r.d.Drop()
+			r.rec = segments.Record{Headers: r.rec.Headers[:0]}
 			r.next = max(r.next, r.r.Offset())
 			if err != nil {
 				if err := r.pass(r.inFile(err)); err != nil {
@@ -140,8 +142,18 @@ func (r *Reader) Next() (*segments.Record, error) {
 		}
 		r.opened = true
 		r.d.Open(b) // Next and Err tell
+		if b.Codec() != segments.None && len(b.Raw) >= hugeBatch {
+			r.Release()
+		}
 	}
 }
+
+// hugeBatch is the size from which a compressed batch is not held beside its records.
+const hugeBatch = 16 << 20
+
+// Release gives back the memory of the batch that NextChunk or NextBatch returned last,
+// where that was a Shared one: after it has been decompressed.
+func (r *Reader) Release() { r.r.Release() }
 
 // NextBatch returns the next batch that holds visible records, whole: it may begin
 // below From and end beyond Until. Its Raw is valid until the next call. Errors are

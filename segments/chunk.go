@@ -1,6 +1,9 @@
 package segments
 
-import "io"
+import (
+	"io"
+	"runtime/debug"
+)
 
 // Chunk is a run of batches that lie one behind the other in a segment, in memory of
 // its own: it can be decoded by one goroutine while another reads the next one. The
@@ -10,7 +13,7 @@ type Chunk struct {
 	// checked, their checksums have not.
 	Batches []Batch
 	// Shared: the one batch is so large that its bytes are the reader's own. They live
-	// until the next call of the LogReader that filled the chunk.
+	// until the next call of the LogReader that filled the chunk, Release among them.
 	Shared bool
 
 	buf []byte
@@ -19,6 +22,7 @@ type Chunk struct {
 // nextRun fills c with the batches that one read brings. Its errors are those of
 // Next, of the first batch; what is wrong with a later one is found by the next call.
 func (s *Scanner) nextRun(c *Chunk) error {
+	clear(c.Batches) // they hold their bytes
 	c.Batches, c.Shared = c.Batches[:0], false
 	b, err := s.nextUnchecked()
 	if err != nil {
@@ -79,4 +83,13 @@ func (s *Scanner) pass(b Batch) {
 // restart uses the Scanner and its memory for another file, from the first byte on.
 func (s *Scanner) restart(f io.ReaderAt, file string, base, end int64) {
 	*s = Scanner{f: f, file: file, mode: s.mode, once: s.once, base: base, end: end, next: base, buf: s.buf[:0]}
+}
+
+// release gives the memory for what was read back. What is read ahead is read again.
+func (s *Scanner) release() {
+	huge := cap(s.buf) >= hugeBytes
+	s.buf = nil
+	if huge {
+		debug.FreeOSMemory()
+	}
 }

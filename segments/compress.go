@@ -1,7 +1,9 @@
 package segments
 
 import (
+	"bytes"
 	"fmt"
+	"runtime/debug"
 	"slices"
 )
 
@@ -79,6 +81,9 @@ const (
 	// memory is taken for it: growing a buffer of that size step by step would need
 	// twice the memory and more.
 	measureBytes = 32 << 20
+	// hugeBytes is the size from which a buffer that is given up goes back to the system
+	// at once: the collector would come only when as much again has been taken.
+	hugeBytes = 32 << 20
 )
 
 // keepBuffer returns b for using it again, or nil when it is large and was not needed
@@ -88,6 +93,24 @@ func keepBuffer(b []byte) []byte {
 		return nil
 	}
 	return b
+}
+
+// taken empties a variable and returns what it held: nobody else holds it then.
+func taken(b *[]byte) []byte {
+	v := *b
+	*b = nil
+	return v
+}
+
+// newBuffer returns a buffer with room for size bytes that begins with keep, in place
+// of old, which keep may be a part of and nobody else holds any more.
+func newBuffer(old, keep []byte, size int) []byte {
+	if cap(old) >= hugeBytes {
+		keep = bytes.Clone(keep)
+		old = nil
+		debug.FreeOSMemory()
+	}
+	return append(make([]byte, 0, size), keep...)
 }
 
 // output is the buffer that a stream of unknown size is decompressed into.
@@ -115,7 +138,9 @@ func (o *output) room(n int, measure func() (int, error)) error {
 		return ErrDecompressedTooLarge
 	}
 	if rest > cap(o.b)-len(o.b) {
-		o.b = append(make([]byte, 0, len(o.b)+rest), o.b...)
+		size := len(o.b) + rest
+		b := taken(&o.b)
+		o.b = newBuffer(b, b, size)
 	}
 	o.measured = true
 	return nil

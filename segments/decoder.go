@@ -80,7 +80,7 @@ func (d *Decoder) inflate(payload []byte) error {
 	if limit <= 0 {
 		limit = DefaultMaxDecompressed
 	}
-	out, err := d.codecs.decompress(d.inflated[:0], d.header, payload, limit)
+	out, err := d.codecs.decompress(taken(&d.inflated)[:0], d.header, payload, limit)
 	if err == errUnknownCodec {
 		return d.fail("unknown "+d.header.Codec().String(), nil)
 	}
@@ -92,6 +92,9 @@ func (d *Decoder) inflate(payload []byte) error {
 	d.inflated = keepBuffer(out)
 	return nil
 }
+
+// Drop forgets the batch: its bytes are not held any more.
+func (d *Decoder) Drop() { d.left, d.buf, d.at = 0, nil, 0 }
 
 // Err is what stopped Next or NextValue, nil at the end of a sound batch.
 func (d *Decoder) Err() error { return d.err }

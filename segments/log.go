@@ -115,6 +115,7 @@ func (l *Log) End() (int64, error) {
 
 // segmentEnd is the offset that follows the open segment.
 func (r *LogReader) segmentEnd() (int64, error) {
+	r.scan.SetMode(ScanSums)
 	e, err := FindEnd(&r.scan, false, nil)
 	if err == nil && len(e.Damage) > 0 && r.seg.viaIndex {
 		r.scan.restart(openFile{r}, r.seg.path, r.seg.base, r.scan.End())

@@ -69,9 +69,14 @@ func (r *LogReader) Offset() int64 { return r.want }
 // File is the path of the segment that the last batch came from.
 func (r *LogReader) File() string { return r.scan.file }
 
-// Close closes the open file. The reader may be used again.
+// Release gives back the memory of the batch that was returned last; its bytes are
+// gone. Whoever has decompressed a huge batch need not hold it twice.
+func (r *LogReader) Release() { r.scan.release() }
+
+// Close closes the open file and gives the memory back. The reader may be used again.
 func (r *LogReader) Close() error {
 	r.leave()
+	r.scan.release()
 	return nil
 }
 

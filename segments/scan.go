@@ -31,6 +31,9 @@ const (
 	// ScanHeaders reads headers only: Raw holds the first bytes of the batch, at most
 	// HeaderSize. Nothing is known about the rest but that the file is long enough.
 	ScanHeaders
+	// ScanSums checks checksums as ScanCRC does, but of large batches Raw holds the
+	// header only: they are not held in memory.
+	ScanSums
 )
 
 // Scanner reads the batches of one segment file in order. It checks what the headers
@@ -160,8 +163,8 @@ func (s *Scanner) read() (Batch, error) {
 	case s.mode == ScanHeaders:
 		return parseHeader(head, s.pos)
 	}
-	if h.Size() <= scanTrust || s.mode != ScanCRC {
-		return s.whole(h.Size(), s.mode == ScanCRC)
+	if sums := s.mode == ScanCRC || s.mode == ScanSums; h.Size() <= scanTrust || !sums {
+		return s.whole(h.Size(), sums)
 	}
 	ok, err := checkCRCAt(s.f, s.pos, h, make([]byte, scanBuffer))
 	switch {
@@ -171,6 +174,8 @@ func (s *Scanner) read() (Batch, error) {
 		return Batch{}, err
 	case !ok:
 		return Batch{}, errBadCRC
+	case s.mode == ScanSums:
+		return parseHeader(head, s.pos)
 	}
 	return s.whole(h.Size(), false)
 }
@@ -249,11 +254,13 @@ func (s *Scanner) makeRoom(n int64) int64 {
 		ahead = min(4*s.last, scanTrust/2)
 	}
 	room := min(max(n, ahead, int64(len(keep))), s.end-s.pos)
-	buf := s.buf[:0]
-	if int64(cap(buf)) < room {
-		buf = make([]byte, 0, max(room, scanAheadLarge))
+	have := int64(cap(s.buf))
+	if have < room || have >= hugeBytes && room < have/4 {
+		s.buf = newBuffer(taken(&s.buf), keep, int(max(room, scanAheadLarge)))
+	} else {
+		s.buf = append(s.buf[:0], keep...)
 	}
-	s.buf, s.bufAt = append(buf, keep...), s.pos
+	s.bufAt = s.pos
 	return room
 }
 

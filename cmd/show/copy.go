@@ -126,9 +126,17 @@ func (w *worker) work(ctx context.Context) {
 		}
 		w.finish(w.print())
 		if shared {
+			w.drop()
 			w.c.reading.Unlock()
 		}
 	}
+}
+
+// drop lets go of a very large batch before the next one is read.
+func (w *worker) drop() {
+	w.d.Drop()
+	w.rec = segments.Record{}
+	clear(w.chunk.Batches)
 }
 
 // take gets the next chunk. Where it is true the reading lock is still held: the bytes
@@ -217,9 +225,6 @@ func (w *worker) print() error {
 	if err == errTrouble {
 		w.c.bad = &segments.Batch{BatchHeader: bad.BatchHeader}
 	}
-	if cap(w.out) > largest {
-		w.out = nil
-	}
 	return err
 }
 
@@ -237,7 +242,7 @@ func (w *worker) flush() error {
 		return nil
 	}
 	err := c.p.o.Write(w.out)
-	w.out = w.out[:0]
+	shrink(&w.out)
 	return err
 }
 
@@ -252,6 +257,10 @@ func (w *worker) batch(b *segments.Batch) error {
 	before, flushed := w.text, w.flushed
 	whole := b.Magic == 2 && b.BaseOffset >= c.start && b.LastOffset() < c.until
 	w.d.Open(*b) // Err tells
+	if w.chunk.Shared && b.Codec() != segments.None {
+		b.Raw = nil
+		c.r.Release()
+	}
 	var err error
 	if whole && c.p.o.Plain && c.p.o.Limit < 0 && !c.p.o.Filter.Any() {
 		err = w.values()
@@ -326,6 +335,7 @@ func (w *worker) records() error {
 			return errFull
 		}
 		o.nullify(r)
+		w.out = room(w.out, r)
 		var err error
 		if w.out, err = w.format.Append(w.out, c.source, number, r); err != nil {
 			return err

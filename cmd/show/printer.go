@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
+	"slices"
 
 	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/engine"
@@ -65,6 +67,7 @@ func (p *Printer) record(r *engine.Reader, rec *segments.Record) error {
 		return nil
 	}
 	p.o.nullify(rec)
+	p.out = room(p.out, rec)
 	var err error
 	p.out, err = p.o.Format.Append(p.out, p.source(r), p.printed+1, rec)
 	if err != nil {
@@ -90,19 +93,44 @@ func (o *Options) nullify(r *segments.Record) {
 	}
 }
 
-// largest is the memory for text that is kept between writes.
-const largest = 4 << 20
-
 // flush writes what was gathered.
 func (p *Printer) flush() error {
 	if len(p.out) == 0 {
 		return nil
 	}
 	err := p.o.Write(p.out)
-	if p.out = p.out[:0]; cap(p.out) > largest {
-		p.out = nil
-	}
+	shrink(&p.out)
 	return err
+}
+
+const (
+	// largeRecord is the size from which memory is made for a record before it is
+	// written: growing step by step would need twice as much.
+	largeRecord = 1 << 20
+	// largestText is the memory for text that is kept from write to write.
+	largestText = 4 << 20
+)
+
+// room makes room for a large record behind the text: enough for base64, which is how
+// bytes that are no UTF-8 stand in JSON.
+func room(text []byte, r *segments.Record) []byte {
+	if n := len(r.Key) + len(r.Value); n >= largeRecord {
+		return slices.Grow(text, n+n/3+flushSize)
+	}
+	return text
+}
+
+// shrink empties a text that was written. The memory of a large one goes back, and at
+// once where it is huge: the collector comes only when as much again has been taken.
+func shrink(text *[]byte) {
+	const huge = 32 << 20
+	n := cap(*text)
+	if *text = (*text)[:0]; n <= largestText {
+		return
+	}
+	if *text = nil; n >= huge {
+		debug.FreeOSMemory()
+	}
 }
 
 // Merge prints what several bounded readers have, in timestamp order, but for the
