@@ -105,7 +105,7 @@ func taken(b *[]byte) []byte {
 // newBuffer returns a buffer with room for size bytes that begins with keep, in place
 // of old, which keep may be a part of and nobody else holds any more.
 func newBuffer(old, keep []byte, size int) []byte {
-	if cap(old) >= hugeBytes {
+	if cap(old) >= hugeBytes && len(keep) < cap(old)/4 {
 		keep = bytes.Clone(keep)
 		old = nil
 		debug.FreeOSMemory()
