@@ -34,9 +34,11 @@ func entries() []entry {
 		{"version", newVersionCommand},
 		{"locks", newLocksCommand},
 		{"dump", newDumpCommand},
+		{"doctor", newDoctorCommand},
 		{"completion", newCompletionCommand},
 		{"__complete", newCompleteCommand},
 		{"__man", newManCommand},
+		{"__doctor", newDoctorHelperCommand},
 	}
 }
 
