@@ -1,16 +1,10 @@
 package vfs
 
 import (
-	"errors"
 	"io/fs"
-	"iter"
 	"os"
 	"sync"
 )
-
-// ErrKilled is what every operation returns after the one at which EachKill ended the
-// process.
-var ErrKilled = errors.New("process was killed")
 
 // Kind is a kind of operation on a file system.
 type Kind string
@@ -109,50 +103,6 @@ func (f *Fault) Fired() *Call {
 func (f *Fault) Base() FS { return f.base }
 
 func (f *Fault) under() FS { return f.base }
-
-// EachFailure is the loop "fail operation 1, 2, 3, … until nothing fails". Each turn
-// gets a Fault over a new file system from fresh, in which the i-th operation that
-// match accepts (nil: every one) fails with err; the last turn is one in which none
-// was left to fail: there Fired is nil.
-func EachFailure(fresh func() FS, match func(Call) bool, err error) iter.Seq[*Fault] {
-	return each(fresh, match, func(f *Fault, c Call) error { return err })
-}
-
-// EachKill is EachFailure with the process killed at the i-th operation: neither it
-// nor any later one, by which a program would clean up, is done, all of them return
-// ErrKilled, and the locks that were held are given up, as the kernel does.
-func EachKill(fresh func() FS, match func(Call) bool) iter.Seq[*Fault] {
-	return each(fresh, match, func(f *Fault, c Call) error {
-		f.kill()
-		return ErrKilled
-	})
-}
-
-func each(fresh func() FS, match func(Call) bool, fail func(*Fault, Call) error) iter.Seq[*Fault] {
-	return func(yield func(*Fault) bool) {
-		for i := 1; ; i++ {
-			var f *Fault
-			var mu sync.Mutex
-			matched := 0
-			f = NewFault(fresh(), func(c Call) error {
-				if match != nil && !match(c) {
-					return nil
-				}
-				mu.Lock()
-				matched++
-				now := matched == i
-				mu.Unlock()
-				if now {
-					return fail(f, c)
-				}
-				return nil
-			})
-			if !yield(f) || f.Fired() == nil {
-				return
-			}
-		}
-	}
-}
 
 // kill makes every later operation fail and closes what is open.
 func (f *Fault) kill() {
