@@ -33,7 +33,7 @@ func offered(t *testing.T, e *Env, line string) ([]string, directive) {
 
 // rootedEnv is an Env whose root is dir.
 func rootedEnv(t testing.TB, dir string) *Env {
-	e := testEnv(t)
+	e := nullEnv(t)
 	e.global.root, e.global.rootSet = dir, true
 	return e
 }

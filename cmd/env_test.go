@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -11,8 +12,20 @@ import (
 // testEnv is an Env with streams into temporary files and an empty environment.
 func testEnv(t testing.TB) *Env {
 	t.Helper()
+	dir := t.TempDir()
+	return envOn(t, func(name string) (*os.File, error) { return os.Create(filepath.Join(dir, name)) })
+}
+
+// nullEnv is a testEnv whose streams are /dev/null: it costs nothing to make.
+func nullEnv(t testing.TB) *Env {
+	t.Helper()
+	return envOn(t, func(string) (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) })
+}
+
+func envOn(t testing.TB, open func(name string) (*os.File, error)) *Env {
+	t.Helper()
 	stream := func(name string) *os.File {
-		f, err := os.CreateTemp(t.TempDir(), name)
+		f, err := open(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func toyApp(e *Env, got *toyOptions) *cli.App {
 func runToy(t testing.TB, args ...string) (toyOptions, *Env, error) {
 	t.Helper()
 	var got toyOptions
-	e := testEnv(t)
+	e := nullEnv(t)
 	err := run(t.Context(), e, toyApp(e, &got), args)
 	return got, e, err
 }
