@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -29,6 +30,7 @@ type Env struct {
 	// TerminalWidth is the number of columns of the terminal f, 0 when not known.
 	TerminalWidth func(f *os.File) int
 
+	awake   sync.RWMutex // see hold
 	global  globalFlags
 	out     *Output
 	talk    talk

@@ -55,7 +55,7 @@ func dirHint(err error, name string) string {
 
 // engineOptions are the engine's options as flags and environment say.
 func (e *Env) engineOptions() engine.Options {
-	o := engine.Options{Notice: e.Notice, Now: e.Now, Program: e.program}
+	o := engine.Options{Notice: e.Notice, Now: e.Now, Program: e.program, Hold: e.hold}
 	if timeout, set := e.LockTimeout(); set {
 		o.LockTimeout = max(timeout, 1) // 0 means the default to the engine, not to the user
 	}

@@ -121,6 +121,7 @@ func watchFeed(e *Env, f *feed.Options, total int64) *feedWatch {
 		}
 	}
 	f.Begun = func() {
+		e.suspendInOrder()
 		// Of a pipe nobody knows how long it is, and a terminal is being typed on.
 		w.progress.Store(e.startCounting(total, total >= 0))
 	}

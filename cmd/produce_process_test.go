@@ -143,6 +143,54 @@ func TestG024G030ProduceWaitsForTheLock(t *testing.T) {
 	}
 }
 
+// Ctrl-Z never stops a producer while it holds the lock.
+func TestProduceIsSuspendedOutsideOfTheLock(t *testing.T) {
+	r := newRoot(t)
+	r.run("topic", "create", "t")
+	yes := exec.CommandContext(t.Context(), "yes", strings.Repeat("y", 100))
+	c := r.klog("produce", "t")
+	c.Stdin, _ = yes.StdoutPipe()
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // whose parent is in another one
+	if err := yes.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "records are in", func() bool { return len(r.cat("t")) > 0 })
+	lock, err := os.OpenFile(filepath.Join(r.dir, "t-0", ".klog", "lock"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	for i := range 30 {
+		c.Process.Signal(syscall.SIGTSTP)
+		until(t, fmt.Sprint("it is stopped ", i), func() bool { return processState(t, c.Process.Pid) == 'T' })
+		if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			t.Fatalf("stopped for the %d. time: the lock is held: %v", i+1, err)
+		}
+		syscall.Flock(int(lock.Fd()), syscall.LOCK_UN)
+		c.Process.Signal(syscall.SIGCONT)
+		until(t, "it goes on", func() bool { return processState(t, c.Process.Pid) != 'T' })
+	}
+	yes.Process.Kill()
+	if got := ended(t, c); got != 0 {
+		t.Errorf("status %d", got)
+	}
+	yes.Wait()
+}
+
+// processState is the state letter of a process in /proc.
+func processState(t *testing.T, pid int) byte {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Skip("no /proc")
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return rest[0]
+}
+
 func TestProduceEndsWhenItsTopicIsDeleted(t *testing.T) {
 	r := newRoot(t)
 	c := r.klog("produce", "t")

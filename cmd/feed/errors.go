@@ -60,7 +60,7 @@ type SyncError struct {
 
 // Error says how far the log is known to be on disk.
 func (e *SyncError) Error() string {
-	return fmt.Sprintf("sync: %v; no more than the first %d records are known to be on disk", e.Err, e.Durable)
+	return fmt.Sprintf("%v; the first %d records of the input are known to be on disk", e.Err, e.Durable)
 }
 
 // Unwrap is the reason.
