@@ -80,7 +80,7 @@ func completeWords(e *Env, app *cli.App, words []string) ([]candidate, directive
 
 // readLeniently takes what can be understood of words that nobody has finished typing. It
 // returns the flag whose value is the word that comes next, or nil.
-func (r *flagReader) readLeniently(words []string) (waiting cli.Flag) {
+func (r *flagReader) readLeniently(words []string) (waiting *valueFlag) {
 	for i, w := range words {
 		if w == "--" {
 			r.rest = words[i+1:]
@@ -110,17 +110,17 @@ func (r *flagReader) readLeniently(words []string) (waiting cli.Flag) {
 }
 
 // endsInFlag is the flag of a word whose value would be the next word.
-func (r *flagReader) endsInFlag(w string) cli.Flag {
+func (r *flagReader) endsInFlag(w string) *valueFlag {
 	name, isLong := strings.CutPrefix(w, "--")
 	switch {
 	case isLong && !strings.Contains(name, "="):
-		if f, _ := r.find(name); f != nil && takesValue(f) {
+		if f, _ := r.find(name); f != nil && !f.bare {
 			return f
 		}
 	case !isLong && len(w) > 1 && w[0] == '-':
 		for i, letter := range w[1:] {
 			f, _ := r.find(string(letter))
-			if f == nil || takesValue(f) {
+			if f == nil || !f.bare {
 				if f != nil && i+1 == len(w)-1 {
 					return f
 				}
@@ -134,8 +134,8 @@ func (r *flagReader) endsInFlag(w string) cli.Flag {
 // lookWhere takes the root that the unfinished command line names.
 func (e *Env) lookWhere(line *commandLine) {
 	for _, g := range line.globals {
-		if root, ok := strings.CutPrefix(g, "--root="); ok {
-			e.global.root, e.global.rootSet = root, true
+		if g.name == "root" {
+			e.global.root, e.global.rootSet = g.text, true
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (s *suggester) flags(app *cli.App) {
 	given := append(slices.Clip(s.line.flags), s.line.globals...)
 	for _, f := range all {
 		t, ok := describeFlag(f)
-		isGiven := slices.ContainsFunc(given, func(g string) bool { return strings.HasPrefix(g, "--"+t.long+"=") })
+		isGiven := slices.ContainsFunc(given, func(g givenFlag) bool { return g.name == t.long })
 		if ok && (!isGiven || t.repeatable) {
 			s.offer("--"+t.long, t.usage)
 		}
@@ -184,12 +184,12 @@ func (s *suggester) flags(app *cli.App) {
 }
 
 // flagValue offers what the value of f may be.
-func (s *suggester) flagValue(f cli.Flag) {
+func (s *suggester) flagValue(f *valueFlag) {
 	if f == nil {
 		return
 	}
-	if v, ok := f.(*valueFlag); ok && v.choices != nil {
-		for _, c := range v.choices {
+	if f.choices != nil {
+		for _, c := range f.choices {
 			s.offer(c, "")
 		}
 		return

@@ -29,8 +29,9 @@
 //   - In a flag's Usage the word between backquotes names its value.
 //   - Description is plain text: paragraphs are wrapped, indented lines are examples and
 //     stay. Help, man page and completion are made from these fields and from nothing else.
-//   - Flags and arguments arrive in any order: flags.go sorts them before urfave/cli
-//     sees them. Env.ArgsBeforeDash tells where "--" stood.
+//   - Flags and arguments arrive in any order. They are read by flags.go, not by
+//     urfave/cli, and every flag is made by one of the functions in flagtypes.go.
+//     Env.ArgsBeforeDash tells where "--" stood.
 //   - A global flag's name is not used for anything else.
 //
 // # Output

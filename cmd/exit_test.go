@@ -51,7 +51,7 @@ func TestExitCode(t *testing.T) {
 		{context.DeadlineExceeded, 124},
 		{&signalError{syscall.SIGTERM}, 143},
 	} {
-		for _, err := range []error{c.err, wrapped(c.err), withHint(c.err, "hint"), &actionError{c.err}} {
+		for _, err := range []error{c.err, wrapped(c.err), withHint(c.err, "hint")} {
 			if c.err == nil {
 				err = nil
 			}

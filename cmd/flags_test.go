@@ -24,12 +24,12 @@ type toyOptions struct {
 // toyApp is a tree with every kind of flag: tail, and topic create.
 func toyApp(e *Env, got *toyOptions) *cli.App {
 	app := newApp(e)
-	app.Commands = []*cli.Command{prepare(newHelpCommand(e)), prepare(newVersionCommand(e)), prepare(newCompletionCommand(e))}
+	app.Commands = []*cli.Command{newHelpCommand(e), newVersionCommand(e), newCompletionCommand(e)}
 	action := func(c *cli.Context) error {
 		got.args = c.Args().Slice()
 		return nil
 	}
-	app.Commands = append(app.Commands, prepare(&cli.Command{
+	app.Commands = append(app.Commands, &cli.Command{
 		Name:      "tail",
 		ArgsUsage: "TOPIC [MORE...]",
 		Flags: []cli.Flag{
@@ -41,7 +41,7 @@ func toyApp(e *Env, got *toyOptions) *cli.App {
 			switchFlag(&got.follow, "follow", "f", "go on"),
 		},
 		Action: action,
-	}), prepare(&cli.Command{
+	}, &cli.Command{
 		Name: "topic",
 		Subcommands: []*cli.Command{{
 			Name:      "create",
@@ -49,7 +49,7 @@ func toyApp(e *Env, got *toyOptions) *cli.App {
 			Flags:     []cli.Flag{stringsFlag(&got.configs, "config", "", "`K=V`")},
 			Action:    action,
 		}},
-	}))
+	})
 	return app
 }
 

@@ -3,22 +3,24 @@ package cmd
 import (
 	"flag"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/klog-project/klog/cmd/value"
-	"github.com/urfave/cli/v2"
 )
 
-// valueFlag is a flag whose value is read by a function while the command line is read,
-// so that a wrong value ends with status 2 before anything is done.
+// valueFlag is a flag, the one kind that there is: its value is read by a function while
+// the command line is read, so that a wrong value ends with status 2 before anything is
+// done.
 type valueFlag struct {
 	name, alias string // alias is the short form, may be empty
 	usage       string
 	set         func(string) error
 	repeatable  bool
 	choices     []string // the values that there are, for completion; nil: open
-	isSet       bool
+	bare        bool     // it has no value: it is given or not
+	hidden      bool     // help does not tell of it
 }
 
 // flagOf is a flag read by parse into dest; the last one given counts.
@@ -65,12 +67,16 @@ func choiceFlag(dest *string, name, alias, usage string, choices ...string) *val
 	return f
 }
 
-// switchFlag is a flag without a value.
-func switchFlag(dest *bool, name, alias, usage string) cli.Flag {
-	f := &cli.BoolFlag{Name: name, Usage: usage, Destination: dest}
-	if alias != "" {
-		f.Aliases = []string{alias}
-	}
+// switchFlag is a flag without a value. Its text is "true" or "false".
+func switchFlag(dest *bool, name, alias, usage string) *valueFlag {
+	f := flagOf(dest, name, alias, usage, strconv.ParseBool)
+	f.bare = true
+	return f
+}
+
+// hidden is the flag f, of which help does not tell.
+func hidden(f *valueFlag) *valueFlag {
+	f.hidden = true
 	return f
 }
 
@@ -95,29 +101,10 @@ func orList(words []string) string {
 
 // The methods below are what urfave/cli asks of a flag.
 
-// Apply registers the flag in a flag set. flags.go writes long names only; urfave/cli
-// sets the short one to the same text afterwards, which must not be read again.
+// Apply is for a flag set of Go's own; klog reads its command line by itself.
 func (f *valueFlag) Apply(set *flag.FlagSet) error {
-	set.Var((*flagSetter)(f), f.name, f.usage)
-	if f.alias != "" {
-		set.Var(aliasSetter{}, f.alias, f.usage)
-	}
+	set.Func(f.name, f.usage, f.set)
 	return nil
-}
-
-type aliasSetter struct{}
-
-func (aliasSetter) String() string   { return "" }
-func (aliasSetter) Set(string) error { return nil }
-
-// flagSetter is a valueFlag as package flag wants it.
-type flagSetter valueFlag
-
-func (s *flagSetter) String() string { return "" }
-
-func (s *flagSetter) Set(v string) error {
-	s.isSet = true
-	return s.set(v)
 }
 
 // Names are the long name and, where there is one, the short.
@@ -131,14 +118,14 @@ func (f *valueFlag) Names() []string {
 // String is the flag in a debugger.
 func (f *valueFlag) String() string { return "--" + f.name }
 
-// IsSet reports whether the flag was given.
-func (f *valueFlag) IsSet() bool { return f.isSet }
+// IsSet is false: the environment, where urfave/cli would look for values, sets no flag.
+func (f *valueFlag) IsSet() bool { return false }
 
-// IsVisible reports that help shows the flag.
-func (f *valueFlag) IsVisible() bool { return true }
+// IsVisible reports whether help shows the flag.
+func (f *valueFlag) IsVisible() bool { return !f.hidden }
 
-// TakesValue reports that a value belongs to the flag.
-func (f *valueFlag) TakesValue() bool { return true }
+// TakesValue reports whether a value belongs to the flag.
+func (f *valueFlag) TakesValue() bool { return !f.bare }
 
 // IsSliceFlag reports whether the flag may be given several times.
 func (f *valueFlag) IsSliceFlag() bool { return f.repeatable }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/klog-project/klog/cmd/value"
@@ -8,37 +9,44 @@ import (
 )
 
 // newGlobalFlags are the flags of every command. They may stand anywhere before "--".
-func newGlobalFlags() []cli.Flag {
+func newGlobalFlags(e *Env) []cli.Flag {
+	g := &e.global
+	quiet := flagOf(&g.quiet, "quiet", "q", "say nothing but errors", func(s string) (bool, error) {
+		g.quietSet = true
+		return strconv.ParseBool(s)
+	})
+	quiet.bare = true
 	return []cli.Flag{
-		&cli.StringFlag{Name: "root", Aliases: []string{"R"}, Usage: "where the logs are: a `DIR` or file:///DIR"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "say nothing but errors"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "say more"},
-		&cli.BoolFlag{Name: "no-color", Usage: "no colours, also on a terminal"},
-		&cli.StringFlag{Name: "lock-timeout", Usage: "wait at most `DURATION` for a lock, then end with status 5"},
+		flagOf(&g.root, "root", "R", "where the logs are: a `DIR` or file:///DIR", func(s string) (string, error) {
+			g.rootSet = true
+			return s, nil
+		}),
+		quiet,
+		switchFlag(&g.verbose, "verbose", "v", "say more"),
+		switchFlag(&g.noColor, "no-color", "", "no colours, also on a terminal"),
+		flagOf(&g.lockTimeout, "lock-timeout", "", "wait at most `DURATION` for a lock, then end with status 5", func(s string) (time.Duration, error) {
+			g.lockSet = true
+			return value.ParseDuration(s)
+		}),
 	}
 }
 
-// takeGlobals moves the global flags, and the environment behind them, into the Env.
-func (e *Env) takeGlobals(c *cli.Context) error {
+// takeEnvironment takes what the environment says where no flag says otherwise.
+func (e *Env) takeEnvironment() error {
 	g := &e.global
-	g.root, g.rootSet = c.String("root"), c.IsSet("root")
-	g.quiet, g.verbose, g.noColor = c.Bool("quiet"), c.Bool("verbose"), c.Bool("no-color")
-	if !c.IsSet("quiet") {
+	if !g.quietSet {
 		g.quiet = e.Getenv("KLOG_QUIET") != "" && !g.verbose
 	}
 	if e.Getenv("KLOG_PROFILE") != "" {
 		return usagef("KLOG_PROFILE: profiles hold settings for ssh:// and kafka:// roots, which are not built into this klog; unset it")
 	}
-	source, text := "--lock-timeout", c.String("lock-timeout")
-	if !c.IsSet("lock-timeout") {
-		source, text = "KLOG_LOCK_TIMEOUT", e.Getenv("KLOG_LOCK_TIMEOUT")
-		if text == "" {
-			return nil
-		}
+	text := e.Getenv("KLOG_LOCK_TIMEOUT")
+	if g.lockSet || text == "" {
+		return nil
 	}
 	d, err := value.ParseDuration(text)
 	if err != nil {
-		return usagef("%s: %v", source, err)
+		return usagef("KLOG_LOCK_TIMEOUT: %v", err)
 	}
 	g.lockTimeout, g.lockSet = d, true
 	return nil

@@ -11,6 +11,7 @@ import (
 
 const (
 	outputBuffer = 64 << 10
+	outputFirst  = 4 << 10 // what is enough for most commands
 	pipeSize     = 1 << 20 // what an enlarged pipe holds
 )
 
@@ -61,7 +62,7 @@ func (o *Output) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 	}
-	o.grow()
+	o.grow(len(p))
 	o.buf = append(o.buf, p...)
 	return len(p), nil
 }
@@ -69,7 +70,7 @@ func (o *Output) Write(p []byte) (int, error) {
 // WriteString is Write for a string.
 func (o *Output) WriteString(s string) (int, error) {
 	if o.err == nil && len(o.buf)+len(s) <= outputBuffer {
-		o.grow()
+		o.grow(len(s))
 		o.buf = append(o.buf, s...)
 		return len(s), nil
 	}
@@ -79,7 +80,7 @@ func (o *Output) WriteString(s string) (int, error) {
 // AvailableBuffer is an empty slice with room in the buffer, to append to and hand to
 // Write at once: what fits is then not copied.
 func (o *Output) AvailableBuffer() []byte {
-	o.grow()
+	o.grow(outputFirst / 4)
 	return o.buf[len(o.buf):][:0]
 }
 
@@ -96,9 +97,15 @@ func (o *Output) Flush() error {
 	return o.writeAll(p)
 }
 
-func (o *Output) grow() {
-	if o.buf == nil {
-		o.buf = make([]byte, 0, outputBuffer)
+// grow makes room for n more bytes as long as all fits into the buffer, which is made in
+// full when a little one does not do.
+func (o *Output) grow(n int) {
+	switch {
+	case n <= cap(o.buf)-len(o.buf) || cap(o.buf) >= outputBuffer:
+	case o.buf == nil && n <= outputFirst:
+		o.buf = make([]byte, 0, outputFirst)
+	default:
+		o.buf = append(make([]byte, 0, outputBuffer), o.buf...)
 	}
 }
 

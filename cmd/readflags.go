@@ -75,7 +75,7 @@ func (o *readOptions) flags(e *Env) []cli.Flag {
 		listFlagOf(&o.headers, "header", "", "only records with a header NAME whose value matches RE: `NAME=RE`; all of them must", parseHeaderMatch),
 		choiceFlag(&o.isolation, "isolation", "", "`LEVEL` read_committed leaves out what transactions have aborted or not decided", readUncommitted, readCommitted),
 		switchFlag(&o.skipCorrupt, "skip-corrupt", "", "go on behind damaged data and missing segments; the status is 4 all the same"),
-		&cli.BoolFlag{Name: "allow-follower", Hidden: true, Destination: &o.allowFollower},
+		hidden(switchFlag(&o.allowFollower, "allow-follower", "", "read a root that follows another")),
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,6 +45,7 @@ type globalFlags struct {
 	root        string
 	rootSet     bool
 	quiet       bool
+	quietSet    bool
 	verbose     bool
 	noColor     bool
 	lockTimeout time.Duration
@@ -113,7 +112,25 @@ func run(ctx context.Context, e *Env, app *cli.App, args []string) error {
 	if err := checkArgs(line.command(), line.args); err != nil {
 		return err
 	}
-	return asUsage(app.RunContext(ctx, line.argv()))
+	if err := e.takeFlags(line); err != nil {
+		return err
+	}
+	c, err := line.context(ctx, app)
+	if err != nil {
+		return err
+	}
+	return line.command().Action(c)
+}
+
+// takeFlags hands the values of all flags over to those that asked for them.
+func (e *Env) takeFlags(line *commandLine) error {
+	if err := take(line.globals); err != nil {
+		return err
+	}
+	if err := e.takeEnvironment(); err != nil {
+		return err
+	}
+	return take(line.flags)
 }
 
 // appFor is the command tree as far as a command line needs it: where it begins with the
@@ -134,87 +151,14 @@ func newApp(e *Env) *cli.App { return appOf(e, entries()...) }
 
 func appOf(e *Env, commands ...entry) *cli.App {
 	app := &cli.App{
-		Name:        "klog",
-		Usage:       "Kafka for the shell: topics, partitions and segments as plain files",
-		Flags:       newGlobalFlags(),
-		Before:      func(c *cli.Context) error { return e.takeGlobals(c) },
-		HideHelp:    true,
-		HideVersion: true,
-		Writer:      io.Discard,
-		ErrWriter:   io.Discard,
-		// A comma belongs to the value: cleanup.policy=compact,delete.
-		DisableSliceFlagSeparator: true,
-		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              usageProblem,
-		InvalidFlagAccessHandler:  unknownFlagAccess,
-		Compiled:                  time.Unix(0, 0), // spares a stat of the program
+		Name:  "klog",
+		Usage: "Kafka for the shell: topics, partitions and segments as plain files",
+		Flags: newGlobalFlags(e),
 	}
 	for _, c := range commands {
-		app.Commands = append(app.Commands, prepare(c.construct(e)))
+		app.Commands = append(app.Commands, c.construct(e))
 	}
 	return app
-}
-
-// unknownFlagAccess finds the misspelt name of a flag in a command's code, which would
-// read as a zero value. Only urfave/cli itself asks for a help flag that is not there.
-func unknownFlagAccess(_ *cli.Context, name string) {
-	if name != "help" && name != "h" {
-		panic("no flag is named " + name)
-	}
-}
-
-// prepare sets what all commands have in common, so that none needs to repeat it.
-func prepare(c *cli.Command) *cli.Command {
-	c.HideHelp = true
-	c.OnUsageError = usageProblem
-	if action := c.Action; action != nil {
-		c.Action = func(ctx *cli.Context) error {
-			if err := action(ctx); err != nil {
-				return &actionError{err}
-			}
-			return nil
-		}
-	}
-	for _, sub := range c.Subcommands {
-		prepare(sub)
-	}
-	return c
-}
-
-// actionError marks what a command returned: all other errors come from urfave/cli and
-// speak of the command line.
-type actionError struct{ err error }
-
-func (a *actionError) Error() string { return a.err.Error() }
-func (a *actionError) Unwrap() error { return a.err }
-
-func asUsage(err error) error {
-	var action *actionError
-	var usage *usageError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &action):
-		return action.err
-	case errors.As(err, &usage):
-		return err
-	}
-	return &usageError{msg: err.Error()}
-}
-
-// usageProblem words urfave/cli's complaint about a flag's value as klog's: from
-// `invalid value "x" for flag -name: why` to `--name: why`.
-func usageProblem(_ *cli.Context, err error, _ bool) error {
-	msg := err.Error()
-	if rest, ok := strings.CutPrefix(msg, "invalid value "); ok {
-		text, _ := strconv.QuotedPrefix(rest)
-		name, why, _ := strings.Cut(strings.TrimPrefix(rest[len(text):], " for flag -"), ": ")
-		if why == "parse error" {
-			why = text + ": not understood"
-		}
-		msg = "--" + name + ": " + why
-	}
-	return &usageError{msg: msg}
 }
 
 func missingCommand(subs []*cli.Command) error {

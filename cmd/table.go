@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/klog-project/klog/cmd/value"
-	"github.com/olekukonko/tablewriter"
 )
 
 // columnKind says how the values of a column are shown.
@@ -86,7 +85,7 @@ func (t *table) row(cells ...any) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
-	return t.line(texts)
+	return t.line(strings.Join(texts, "\t"))
 }
 
 // close ends the listing.
@@ -108,11 +107,11 @@ func (t *table) begin() error {
 		return nil
 	}
 	t.begun = true
-	return t.line(t.names())
+	return t.line(strings.Join(t.names(), "\t"))
 }
 
-func (t *table) line(texts []string) error {
-	_, err := t.e.Out().WriteString(strings.Join(texts, "\t") + "\n")
+func (t *table) line(text string) error {
+	_, err := t.e.Out().WriteString(text + "\n")
 	return err
 }
 
@@ -124,36 +123,49 @@ func (t *table) names() []string {
 	return names
 }
 
-// draw writes the aligned table.
+// draw writes the aligned table: two spaces between columns, nothing behind the last.
 func (t *table) draw() error {
-	w := tablewriter.NewWriter(t.e.Out())
-	w.SetAutoWrapText(false)
-	w.SetAutoFormatHeaders(true)
-	w.SetBorder(false)
-	w.SetHeaderLine(false)
-	w.SetColumnSeparator("")
-	w.SetCenterSeparator("")
-	w.SetRowSeparator("")
-	w.SetTablePadding("  ")
-	w.SetNoWhiteSpace(true)
-	w.SetHeaderAlignment(tablewriter.ALIGN_LEFT)
-	w.SetHeader(t.names())
-	w.SetColumnAlignment(t.alignment())
-	w.AppendBulk(t.rows)
-	w.Render()
-	return t.e.Out().err
-}
-
-// alignment puts columns of numbers to the right.
-func (t *table) alignment() []int {
-	align := make([]int, len(t.columns))
+	header := t.names()
+	for i, name := range header {
+		header[i] = strings.ToUpper(strings.ReplaceAll(name, "_", " "))
+	}
+	widths, right := make([]int, len(header)), make([]bool, len(header))
 	for i, c := range t.columns {
-		align[i] = tablewriter.ALIGN_LEFT
-		if c.kind == bytesColumn || c.kind == plainColumn && t.numeric(i) {
-			align[i] = tablewriter.ALIGN_RIGHT
+		right[i] = c.kind == bytesColumn || c.kind == plainColumn && t.numeric(i)
+		widths[i] = screenWidth(header[i])
+		for _, r := range t.rows {
+			widths[i] = max(widths[i], screenWidth(r[i]))
 		}
 	}
-	return align
+	if err := t.line(aligned(header, widths, make([]bool, len(header)))); err != nil {
+		return err
+	}
+	for _, r := range t.rows {
+		if err := t.line(aligned(r, widths, right)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// aligned are the cells of one row as a line.
+func aligned(cells []string, widths []int, right []bool) string {
+	var b strings.Builder
+	for i, c := range cells {
+		gap := strings.Repeat(" ", widths[i]-screenWidth(c))
+		switch {
+		case right[i]:
+			b.WriteString(gap + c)
+		case i+1 < len(cells):
+			b.WriteString(c + gap)
+		default:
+			b.WriteString(c)
+		}
+		if i+1 < len(cells) {
+			b.WriteString("  ")
+		}
+	}
+	return b.String()
 }
 
 func (t *table) numeric(col int) bool {

@@ -101,3 +101,35 @@ func TestEmptyTablePrintsNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestScreenWidth(t *testing.T) {
+	for s, want := range map[string]int{
+		"": 0, "orders": 6, "größe": 5, "e\u0301": 1, "日本語": 6, "한국": 4, "ｗ": 2, "📦x": 3, "a\u200bb": 2, "→…–": 3,
+	} {
+		if got := screenWidth(s); got != want {
+			t.Errorf("%q: got %d, want %d", s, got, want)
+		}
+	}
+}
+
+// TestWideCellsAreAligned has columns behind characters that take two.
+func TestWideCellsAreAligned(t *testing.T) {
+	e := testEnv(t)
+	e.IsTerminal = func(*os.File) bool { return true }
+	tab := newTable(e, tableOptions{}, columnsOf("name", "n", "text")...)
+	for _, r := range [][]any{{"日本", 7, "x"}, {"abcdef", 12345, "longer"}} {
+		if err := tab.row(r...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tab.close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := "NAME    N      TEXT\n日本        7  x\nabcdef  12345  longer\n"
+	if got := printed(t, e.Stdout); got != want {
+		t.Errorf("got\n%s want\n%s", got, want)
+	}
+}
