@@ -184,31 +184,44 @@ func (l *Log) look() error {
 
 // laterThan returns the first segment above base, looking for one that is new. next is
 // the offset that follows what the segment at base holds: a roll names the new segment
-// by it, so that one Stat tells of it even where the directory's mtime does not.
+// by it, so that one Lstat tells of it even where neither the directory's mtime nor a
+// listing that was made meanwhile does.
 func (l *Log) laterThan(base, next int64) (int64, bool, error) {
-	if later, ok := l.set.after(base); ok {
+	later, ok := l.set.after(base)
+	if ok && later <= next {
 		return later, true, nil
 	}
 	if next > base {
-		info, err := l.fs.Lstat(l.path(next, LogSuffix))
-		switch {
-		case err == nil && info.Mode().IsRegular():
-			if err := l.reload(false); err != nil {
-				return 0, false, err
-			}
-			if _, ok := l.set.after(base); !ok {
-				// Its writer has not come to the list yet, or never will.
-				if err := l.reload(true); err != nil {
-					return 0, false, err
-				}
-			}
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
+		if err := l.learn(next); err != nil {
 			return 0, false, err
 		}
 	}
-	if err := l.look(); err != nil {
-		return 0, false, err
+	if !ok {
+		if err := l.look(); err != nil {
+			return 0, false, err
+		}
 	}
-	later, ok := l.set.after(base)
+	later, ok = l.set.after(base)
 	return later, ok, nil
+}
+
+// learn makes the segment at base, which the set does not name, known if there is one.
+func (l *Log) learn(base int64) error {
+	info, err := l.fs.Lstat(l.path(base, LogSuffix))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	if err := l.reload(false); err != nil {
+		return err
+	}
+	if i := l.set.floor(base); i < 0 || l.set.all[i].Base < base {
+		// Its writer has not come to the list yet, or never will.
+		return l.reload(true)
+	}
+	return nil
 }

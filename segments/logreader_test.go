@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/klog-project/klog/segments"
+	"github.com/klog-project/klog/segments/vfs"
 )
 
 func TestReaderFromEveryOffset(t *testing.T) {
@@ -587,6 +589,60 @@ func TestReaderFollowsRolls(t *testing.T) {
 			t.Errorf("list %v (-want +got):\n%s", keepList, diff)
 		}
 		r.Close()
+	}
+}
+
+// racingFS lists a directory while two segments come in it, of which it names the second
+// alone: a listing may.
+type racingFS struct {
+	vfs.FS
+	p     *partition
+	times int
+}
+
+func (f *racingFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	es, err := f.FS.ReadDir(name)
+	if f.times == 0 || err != nil {
+		return es, err
+	}
+	f.times--
+	f.p.plain(1)
+	missed := f.p.base
+	f.p.plain(1)
+	es, err = f.FS.ReadDir(name)
+	return slices.DeleteFunc(es, func(e fs.DirEntry) bool {
+		base, _, ok := segments.ParseSegmentName(e.Name())
+		return ok && base == missed
+	}), err
+}
+
+func TestG083ListingMissesOneOfTwoNewSegments(t *testing.T) {
+	p := newPartition(t, 1)
+	p.plain(1)
+	p.plain(1)
+	l, err := segments.OpenLog(p.dir, segments.LogOptions{FS: &racingFS{FS: osFS, p: p, times: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := l.Reader(0)
+	defer r.Close()
+	var seen []int64
+	for range 20 {
+		recs, reported := drain(t, r, 0)
+		if reported != nil {
+			t.Fatal(reported)
+		}
+		seen = append(seen, offsets(recs)...)
+	}
+	if diff := cmp.Diff(span(0, p.next), seen); diff != "" || p.next != 22 {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	res, err := segments.Verify(t.Context(), p.dir, segments.VerifyOptions{FS: &racingFS{FS: osFS, p: p, times: 1}}, func(f segments.Finding) error {
+		t.Errorf("%+v", f)
+		return nil
+	})
+	if err != nil || res.End < 22 || res.Batches != res.End {
+		t.Errorf("verified %d batches, to %d, %v", res.Batches, res.End, err)
 	}
 }
 

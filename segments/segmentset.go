@@ -44,12 +44,30 @@ func loadSegments(fsys vfs.FS, dir string, now time.Time, forceListing bool) (*s
 		s.all = kept
 		return s, nil
 	}
-	disk, err := ReadSegmentDir(fsys, dir)
+	disk, err := s.list(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
 	s.join(kept, disk)
 	return s, s.confirmMissing(fsys, dir)
+}
+
+// list is ReadSegmentDir without holes. A name that comes while a directory is listed
+// may be in the listing or not, so of two segments that are made meanwhile it may hold
+// the second alone, and a reader would pass over the first without a word. Segments are
+// made one after the other: what a second listing holds up to the last one of the first
+// is all there was.
+func (s *segmentSet) list(fsys vfs.FS, dir string) ([]int64, error) {
+	first, err := ReadSegmentDir(fsys, dir)
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	if now, err := fsys.Stat(dir); err == nil && s.settled && now.ModTime().Equal(s.dir.ModTime()) {
+		return first, nil // nothing came meanwhile
+	}
+	disk, err := ReadSegmentDir(fsys, dir)
+	last := first[len(first)-1]
+	return slices.DeleteFunc(disk, func(base int64) bool { return base > last }), err
 }
 
 // confirmMissing forgets of the missing segments those that the kept list does not

@@ -97,7 +97,8 @@ func Verify(ctx context.Context, dir string, o VerifyOptions, report func(Findin
 		v.o.IndexInterval = defaultIndexInterval
 	}
 	v.decoder.MaxBytes = o.MaxBytes
-	return v.res, v.run()
+	err := v.run()
+	return v.res, err
 }
 
 const defaultIndexInterval = 4096
