@@ -295,3 +295,84 @@ func TestFollowIsKilled(t *testing.T) {
 	}
 	r.run("verify", "--deep", "t")
 }
+
+// The memory of a producer goes by the longest line that is kept, not by what is read.
+func TestG086ProduceMemoryIsBounded(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		name   string
+		flags  []string
+		line   int // bytes of the long line
+		most   int64
+		stored int // values that must be there in the end
+	}{
+		{"a line that is left out", []string{"--oversize", "skip"}, 200 * mib, 64 * mib, 2},
+		{"a line that compresses", []string{"-z", "zstd"}, 40 * mib, (64 + 3*40) * mib, 3},
+	} {
+		r := newRoot(t)
+		k := r.klog(append([]string{"produce", "t"}, c.flags...)...)
+		in, err := k.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Start(); err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(in, "first\n")
+		zeros := make([]byte, mib)
+		for n := 0; n < c.line; n += len(zeros) {
+			in.Write(zeros)
+		}
+		io.WriteString(in, "\nnext\n")
+		until(t, "the last line is in", func() bool { return strings.HasPrefix(r.run("tail", "t", "-n", "1"), "next") })
+		if got := peakMemory(t, k.Process.Pid); got > c.most {
+			t.Errorf("%s: %d MiB at most, want %d", c.name, got/mib, c.most/mib)
+		}
+		in.Close()
+		ended(t, k)
+		if got := strings.Count(r.run("cat", "t", "-F", "%o\n"), "\n"); got != c.stored {
+			t.Errorf("%s: %d records are stored, want %d", c.name, got, c.stored)
+		}
+	}
+}
+
+// peakMemory is the most memory that a process has had.
+func peakMemory(t *testing.T, pid int) int64 {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip("no /proc")
+	}
+	_, rest, _ := strings.Cut(string(b), "VmHWM:")
+	var kib int64
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		t.Fatal(err)
+	}
+	return kib << 10
+}
+
+// Open files do not grow with the number of partitions.
+func TestProduceKeepsFewFilesOpen(t *testing.T) {
+	r := newRoot(t)
+	r.run("topic", "create", "t", "--partitions", "40")
+	c := r.klog("produce", "t", "-K", ":")
+	in, _ := c.StdinPipe()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2000 {
+		fmt.Fprintf(in, "key%d:value\n", i)
+	}
+	until(t, "the lines are in", func() bool { return strings.Count(r.cat("t"), "\n") == 2000 })
+	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.Process.Pid))
+	if err != nil {
+		t.Skip("no /proc")
+	}
+	if len(fds) > 32 {
+		t.Errorf("%d files are open", len(fds))
+	}
+	in.Close()
+	if got := ended(t, c); got != 0 {
+		t.Errorf("status %d", got)
+	}
+}

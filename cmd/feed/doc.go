@@ -32,13 +32,21 @@
 // After a failure nothing more is appended, so the records that are safe are, in each
 // partition, exactly those that came first.
 //
+// # Following a file
+//
+// Follow is a run that never ends by itself, in one worker. It appends as an idempotent
+// producer and stores beforehand what it is about to append; followState says how each
+// line then is in the log once, wherever the process or the machine stops.
+//
 // # Files
 //
-//	source.go, descriptor.go, frame.go   reading and cutting
-//	memory.go, turns.go                  buffers, baton and turns
-//	row.go, encoder.go, rows.go          records to batches
-//	oversize.go                          records over the limit
-//	deliver.go, partitions.go            the turn: append, count, print
-//	durable.go                           when to sync
-//	pace.go                              no faster than asked for
+//	source.go, descriptor.go, waiter.go, frame.go   reading, waiting and cutting
+//	memory.go, turns.go                             buffers, baton and turns
+//	row.go, encoder.go, rows.go, sequences.go       records to batches
+//	oversize.go                                     records over the limit
+//	stream.go                                       records that divide themselves
+//	deliver.go, partitions.go                       the turn: append, count, print
+//	durable.go                                      when to sync
+//	pace.go                                         no faster than asked for
+//	follow.go, followstate.go, resume.go            a growing file, each line once
 package feed

@@ -119,3 +119,44 @@ func TestWhole(t *testing.T) {
 		t.Errorf("counted %+v", res)
 	}
 }
+
+// FuzzFraming holds the records of an input, read from a file and from a pipe in pieces,
+// against what strings.Split makes of it.
+func FuzzFraming(f *testing.F) {
+	f.Add("a\nb", "\n", uint16(3))
+	f.Add("xaaay", "aa", uint16(1))
+	f.Add("--a----b", "--", uint16(2))
+	f.Add("", "\x00", uint16(0))
+	f.Fuzz(func(t *testing.T, text, delim string, piece uint16) {
+		if delim == "" || len(delim) > 8 {
+			return
+		}
+		want := strings.Split(text, delim)
+		if want[len(want)-1] == "" {
+			want = want[:len(want)-1]
+		}
+		tp := newTopic(2)
+		o := options(t, tp, text)
+		o.Delimiter, o.Partition = []byte(delim), 0
+		if res := run(t, o); res.Safe != int64(len(want)) {
+			t.Errorf("file: counted %+v, want %d", res, len(want))
+		}
+		w, o := pipeInput(t, tp)
+		o.Delimiter, o.Partition = []byte(delim), 1
+		done := start(t.Context(), o)
+		for rest := text; rest != ""; {
+			n := min(len(rest), int(piece)+1)
+			w.WriteString(rest[:n])
+			rest = rest[n:]
+		}
+		w.Close()
+		if got := <-done; got.err != nil {
+			t.Fatal(got.err)
+		}
+		for p, what := range []string{"file", "pipe"} {
+			if got := tp.values(p); len(got) != len(want) || strings.Join(got, delim) != strings.Join(want, delim) {
+				t.Errorf("%s: %q, want %q", what, got, want)
+			}
+		}
+	})
+}

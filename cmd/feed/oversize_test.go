@@ -2,6 +2,7 @@ package feed_test
 
 import (
 	"errors"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -177,4 +178,47 @@ func TestNoiseThatFitsOnlyUncompressed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzLeavingOut holds a run that leaves out what is too large against the same input
+// without those records, whatever the pieces in which it comes.
+func FuzzLeavingOut(f *testing.F) {
+	f.Add("a\n"+strings.Repeat("b", 300)+"\nc", "\n", uint16(7))
+	f.Add(strings.Repeat("-", 500)+"--x--", "--", uint16(100))
+	f.Fuzz(func(t *testing.T, text, delim string, piece uint16) {
+		if delim == "" || len(delim) > 8 {
+			return
+		}
+		var want []string
+		all := strings.Split(text, delim)
+		if all[len(all)-1] == "" {
+			all = all[:len(all)-1]
+		}
+		for _, s := range all {
+			if len(s) > 90 && len(s) < 200 {
+				return // whether it fits depends on the numbers before it
+			}
+			if len(s) <= 90 {
+				want = append(want, s)
+			}
+		}
+		tp := newTopic(1)
+		w, o := pipeInput(t, tp)
+		o.Delimiter, o.Oversize = []byte(delim), feed.Skip
+		o.Limits.Message, o.Limits.Batch, o.Limits.Line = 199, 199, 200
+		done := start(t.Context(), o)
+		for rest := text; rest != ""; {
+			n := min(len(rest), int(piece)+1)
+			io.WriteString(w, rest[:n])
+			rest = rest[n:]
+		}
+		w.Close()
+		got := <-done
+		if got.err != nil || got.res.Records != int64(len(all)) || got.res.LeftOut != int64(len(all)-len(want)) {
+			t.Errorf("ended with %+v, want %d of %d records", got, len(want), len(all))
+		}
+		if vs := tp.values(0); len(vs) != len(want) || strings.Join(vs, delim) != strings.Join(want, delim) {
+			t.Errorf("stored %q, want %q", vs, want)
+		}
+	})
 }

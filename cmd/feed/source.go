@@ -44,7 +44,8 @@ type source struct {
 	linger time.Duration // how long to wait for more
 	enough int           // with linger: what is not waited for any more
 	millis func() int64  // the clock
-	carry  []byte        // the beginning of a record whose rest is still to be read
+	carry  []byte        // what was read and not delivered: the beginning of a record
+	whole  bool          // there may be whole records in it
 	follow *follower     // reads in place of all this; nil: nothing does
 }
 
@@ -103,6 +104,9 @@ func (f *filling) run() (chunk, error) {
 	f.buf.grow(s.firstSize(), 0)
 	f.have = copy(f.buf.b, s.carry)
 	s.carry = s.carry[:0]
+	if s.whole {
+		f.cut, s.whole = s.frame.last(f.buf.b[:f.have], 0), false
+	}
 	for {
 		if s.wait.ended() {
 			return f.interrupted(), nil
@@ -256,7 +260,7 @@ func (f *filling) tooLong() (chunk, error) {
 			return c, nil
 		}
 		if end, next := s.frame.first(window[:tail+n]); end >= 0 {
-			s.carry = append(s.carry, window[next:tail+n]...)
+			s.carry, s.whole = append(s.carry, window[next:tail+n]...), true
 			return chunk{data: f.buf.b[:s.line], cut: size + int64(end-tail)}, nil
 		}
 		size += int64(n)

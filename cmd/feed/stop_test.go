@@ -172,6 +172,22 @@ func TestG093TypedLineIsInAtOnce(t *testing.T) {
 	}
 }
 
+// What stands behind a line that was left out is not held back.
+func TestG093LineBehindALongOneIsInAtOnce(t *testing.T) {
+	tp := newTopic(1)
+	w, o := pipeInput(t, tp)
+	o, _ = small(o, feed.Skip)
+	done := start(t.Context(), o)
+	go io.WriteString(w, strings.Repeat("x", 500000)+"\nnext\nand")
+	until(t, "the line behind it is in the log", func() bool { return len(tp.values(0)) == 1 })
+	io.WriteString(w, " on\n")
+	until(t, "and the one behind that", func() bool { return len(tp.values(0)) == 2 })
+	w.Close()
+	if got := <-done; got.err != nil || got.res.Safe != 2 {
+		t.Errorf("ended with %+v", got)
+	}
+}
+
 func TestG091NonBlockingInput(t *testing.T) {
 	tp := newTopic(1)
 	w, o := pipeInput(t, tp)
