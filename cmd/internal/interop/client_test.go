@@ -2,7 +2,6 @@ package interop_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -112,12 +111,4 @@ func (b *broker) consume(topic string, partition int32, committed bool) []record
 		}
 	}
 	return all
-}
-
-// produceAll sends records and waits for all.
-func produceAll(ctx context.Context, cl *kgo.Client, recs ...*kgo.Record) error {
-	if err := cl.ProduceSync(ctx, recs...).FirstErr(); err != nil {
-		return fmt.Errorf("produce: %w", err)
-	}
-	return nil
 }
