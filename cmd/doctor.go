@@ -37,9 +37,9 @@ func newDoctorCommand(e *Env) *cli.Command {
     klog doctor
     klog -R /mnt/nfs/klog doctor --enable-shared`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "enable-shared", Usage: "allow writing on a shared file system if it is fit", Destination: &o.enableShared},
-			&cli.BoolFlag{Name: "new-identity", Usage: "give a copied root ids of its own", Destination: &o.newIdentity},
-			&cli.BoolFlag{Name: "upgrade", Usage: "let the root use what this klog knows", Destination: &o.upgrade},
+			switchFlag(&o.enableShared, "enable-shared", "", "allow writing on a shared file system if it is fit"),
+			switchFlag(&o.newIdentity, "new-identity", "", "give a copied root ids of its own"),
+			switchFlag(&o.upgrade, "upgrade", "", "let the root use what this klog knows"),
 			&cli.StringFlag{Name: "peer", Hidden: true, Destination: &o.peer},
 			jsonFlag(&o.table.json), headersFlag(&o.table.headers),
 		},
