@@ -193,6 +193,28 @@ func TestLZ4Checksums(t *testing.T) {
 	}
 }
 
+// TestLZ4BlocksTakeWhatTheyHold decodes small batches of a client that allows blocks of
+// 4 MiB: each takes the memory of its content, and the next one the same.
+func TestLZ4BlocksTakeWhatTheyHold(t *testing.T) {
+	text := bytes.Repeat([]byte("records of some kind, "), 500)
+	var buf bytes.Buffer
+	w := lz4.NewWriter(&buf)
+	if err := w.Apply(lz4.BlockSizeOption(lz4.Block4Mb)); err != nil {
+		t.Fatal(err)
+	}
+	w.Write(text)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, capacity, err := segments.Decompress(segments.LZ4, buf.Bytes(), len(text))
+	if err != nil || !bytes.Equal(out, text) {
+		t.Fatalf("%d bytes, %v", len(out), err)
+	}
+	if capacity > 2*len(text) {
+		t.Errorf("a buffer of %d bytes for %d", capacity, len(text))
+	}
+}
+
 // TestLevels compresses at every level and wants a high one to make a difference.
 func TestLevels(t *testing.T) {
 	var text []byte

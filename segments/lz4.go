@@ -105,8 +105,12 @@ func decompressLZ4(dst, src []byte, limit int, magic0 bool) ([]byte, error) {
 			return out.b, err
 		}
 		size := f.largest
-		if plain {
+		switch {
+		case plain:
 			size = len(block)
+		case size > cap(out.b)-len(out.b):
+			// Some clients allow blocks of 4 MiB and fill a few KiB.
+			size = min(size, lz4ContentSize(block))
 		}
 		if err := out.room(size, func() (int, error) { return f.measure(block, plain, limit-len(out.b)) }); err != nil {
 			return out.b, err
