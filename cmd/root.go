@@ -27,16 +27,16 @@ func entries() []entry {
 		{"cat", newCatCommand},
 		{"tail", newTailCommand},
 		{"verify", newVerifyCommand},
+		{"dump", newDumpCommand},
+		{"locks", newLocksCommand},
+		{"doctor", newDoctorCommand},
 		{"bench", newBenchCommand},
+		{"__doctor", newDoctorHelperCommand},
 		{"help", newHelpCommand},
 		{"version", newVersionCommand},
-		{"locks", newLocksCommand},
-		{"dump", newDumpCommand},
-		{"doctor", newDoctorCommand},
 		{"completion", newCompletionCommand},
 		{"__complete", newCompleteCommand},
 		{"__man", newManCommand},
-		{"__doctor", newDoctorHelperCommand},
 	}
 }
 
