@@ -46,11 +46,7 @@ func (a *activeSegment) size() (int64, error) {
 	if a.transient {
 		return vfs.FreshSize(a.log)
 	}
-	st, err := a.log.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return st.Size(), nil
+	return vfs.Size(a.log)
 }
 
 func (a *activeSegment) hasHeader(t *tail) bool {

@@ -113,11 +113,10 @@ func (w *Writer) unsynced(ctx context.Context, cause error) {
 	if _, failed := errors.AsType[*SyncError](cause); !failed || w.closed {
 		return
 	}
-	leave, err := w.enter(ctx)
-	if err != nil {
+	if err := w.enter(ctx); err != nil {
 		return
 	}
-	defer leave()
+	defer w.leave()
 	w.tail.flags |= hintUnsynced
 	w.tail.appends++
 	w.writeHint()

@@ -124,7 +124,7 @@ type lockFile struct {
 	fsys vfs.FS
 	path string
 	f    vfs.LockFile
-	info fs.FileInfo
+	id   vfs.FileID
 	told bool
 }
 
@@ -154,8 +154,8 @@ func (l *lockFile) acquire(ctx context.Context, p patience, gone func() error) e
 		if err != nil {
 			return err
 		}
-		now, err := l.fsys.Stat(l.path)
-		if err == nil && vfs.SameFile(now, l.info) {
+		now, err := vfs.ID(l.fsys, l.path)
+		if err == nil && now == l.id {
 			l.tell()
 			return nil
 		}
@@ -181,10 +181,12 @@ func (l *lockFile) open() error {
 		return err
 	}
 	l.f = f
-	if l.info, err = l.f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		l.close()
 		return err
 	}
+	l.id = vfs.IDOf(info)
 	l.told = false
 	return nil
 }

@@ -328,11 +328,10 @@ func (w *Writer) LastSequence(ctx context.Context, producerID int64) (sequence i
 	if w.closed {
 		return 0, 0, false, ErrClosed
 	}
-	leave, err := w.enter(ctx)
-	if err != nil {
+	if err := w.enter(ctx); err != nil {
 		return 0, 0, false, err
 	}
-	defer leave()
+	defer w.leave()
 	if err := w.producers.catchUp(w); err != nil {
 		return 0, 0, false, w.p.wrap("read producers", err)
 	}

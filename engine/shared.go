@@ -41,7 +41,7 @@ func (w *Writer) lockSegment(ctx context.Context, base int64) error {
 	if err != nil {
 		return err
 	}
-	abandoned, err := waitLock(ctx, f, f.Name(), w.patience())
+	abandoned, err := waitLock(ctx, f, f.Name(), w.patient)
 	if err != nil {
 		if !abandoned {
 			_ = f.Close()

@@ -10,11 +10,10 @@ func (p *Partition) SyncTo(ctx context.Context, next int64) (err error) {
 		return err
 	}
 	defer w.Close()
-	leave, err := w.enter(ctx)
-	if err != nil {
+	if err := w.enter(ctx); err != nil {
 		return err
 	}
 	w.dur.pending, w.dur.rolled = true, w.tail.base > 0
-	leave()
+	w.leave()
 	return w.Sync(ctx)
 }

@@ -39,16 +39,19 @@ type Writer struct {
 
 	syncing sync.RWMutex // held for reading while Sync uses the block, for writing to unmap it
 
-	mu     sync.Mutex // after syncing; guards what follows
-	closed bool
-	lock   lockFile
-	block  *block
-	active activeSegment
-	tail   tail
-	raw    [hintSize]byte // the hint that tail was read from or written to
-	known  bool           // tail agrees with raw
-	stored uint64         // append counter of the last hint that was written
-	dur    *durability
+	mu      sync.Mutex // after syncing; guards what follows
+	closed  bool
+	lock    lockFile
+	gone    func() error // stillThere, made once
+	patient patience
+	release func() // ends the hold of the critical section
+	block   *block
+	active  activeSegment
+	tail    tail
+	raw     [hintSize]byte // the hint that tail was read from or written to
+	known   bool           // tail agrees with raw
+	stored  uint64         // append counter of the last hint that was written
+	dur     *durability
 
 	shared  bool // the careful path: other hosts may append too
 	machine machine
@@ -77,6 +80,8 @@ func (p *Partition) OpenWriter(o WriterOptions) (*Writer, error) {
 		w.shared = p.root.shared
 	}
 	w.lock = lockFile{fsys: p.fs, path: p.lockPath()}
+	w.gone = w.stillThere
+	w.patient = patience{limit: o.LockTimeout, notice: p.o.notice, what: p}
 	w.producers.p = p
 	return w, nil
 }
@@ -146,11 +151,10 @@ func (w *Writer) Append(ctx context.Context, batches []byte) (done Appended, err
 	if len(w.heads) == 0 {
 		return Appended{}, nil
 	}
-	leave, err := w.enter(ctx)
-	if err != nil {
+	if err := w.enter(ctx); err != nil {
 		return Appended{}, err
 	}
-	defer leave()
+	defer w.leave()
 	return w.appendLocked(ctx, cfg)
 }
 
@@ -171,25 +175,26 @@ func (w *Writer) guard(was bool, err *error) {
 	w.block, w.dur.pending = nil, false
 }
 
-// enter begins a critical section: the lock is held, the locked file is the one at
-// its path, and tail is the end of the log.
-func (w *Writer) enter(ctx context.Context) (leave func(), err error) {
-	release := w.p.o.hold()
-	if err := w.lock.acquire(ctx, w.patience(), w.stillThere); err != nil {
-		release()
-		return nil, w.p.wrap("append", err)
-	}
-	leave = func() {
-		w.active.leave()
-		w.lock.release()
-		release()
+// enter begins a critical section, which leave ends: the lock is held, the locked file is
+// the one at its path, and tail is the end of the log.
+func (w *Writer) enter(ctx context.Context) error {
+	w.release = w.p.o.hold()
+	if err := w.lock.acquire(ctx, w.patient, w.gone); err != nil {
+		w.release()
+		return w.p.wrap("append", err)
 	}
 	if err := w.findEnd(ctx); err != nil {
 		w.known = false
-		leave()
-		return nil, w.p.wrap("append", err)
+		w.leave()
+		return w.p.wrap("append", err)
 	}
-	return leave, nil
+	return nil
+}
+
+func (w *Writer) leave() {
+	w.active.leave()
+	w.lock.release()
+	w.release()
 }
 
 // stillThere tells what became of the partition when its lock file is another one: nil
@@ -209,8 +214,4 @@ func (w *Writer) bootTime() int64 {
 		w.booted = w.machine.btime()
 	}
 	return w.booted
-}
-
-func (w *Writer) patience() patience {
-	return patience{limit: w.opts.LockTimeout, notice: w.p.o.notice, what: w.p}
 }

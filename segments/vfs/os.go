@@ -83,7 +83,9 @@ func (osFS) OpenLock(name string) (LockFile, error) {
 		f.Close()
 		return nil, err
 	}
-	return &osLock{osFile: osFile{f}, conn: conn}, nil
+	l := &osLock{osFile: osFile{f}, conn: conn}
+	l.call = func(fd uintptr) { l.err = flockRetry(int(fd), l.how) }
+	return l, nil
 }
 
 // osFile is an *os.File, which already retries EINTR, reads and writes on until all
@@ -108,6 +110,12 @@ type osLock struct {
 	osFile
 	conn   syscall.RawConn
 	closed atomic.Bool
+
+	// The call in hand, of whoever locks or unlocks: made once, for a lock is taken
+	// more often than anything else.
+	call func(fd uintptr)
+	how  int
+	err  error
 }
 
 func (l *osLock) Lock() error {
@@ -130,16 +138,15 @@ func (l *osLock) Close() error {
 	if l.closed.Swap(true) {
 		return &fs.PathError{Op: "close", Path: l.Name(), Err: fs.ErrClosed}
 	}
-	l.flock("unlock", syscall.LOCK_UN)
+	l.conn.Control(func(fd uintptr) { flockRetry(int(fd), syscall.LOCK_UN) })
 	return l.osFile.Close()
 }
 
 // flock reports false where a lock that must not wait is held by somebody else.
 func (l *osLock) flock(op string, how int) (bool, error) {
-	var err error
-	cerr := l.conn.Control(func(fd uintptr) {
-		err = flockRetry(int(fd), how)
-	})
+	l.how = how
+	cerr := l.conn.Control(l.call)
+	err := l.err
 	switch {
 	case cerr != nil:
 		return false, &fs.PathError{Op: op, Path: l.Name(), Err: fs.ErrClosed}
