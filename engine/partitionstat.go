@@ -22,7 +22,7 @@ func (p *Partition) Stat() (PartitionStat, error) {
 	if err != nil {
 		return PartitionStat{}, err
 	}
-	st := PartitionStat{Start: v.start, End: v.end, Segments: len(v.log.Segments()), Epoch: -1}
+	st := PartitionStat{Start: v.start, End: v.end, Segments: v.log.SegmentCount(), Epoch: -1}
 	if st.Bytes, err = p.Bytes(); err != nil {
 		return PartitionStat{}, err
 	}

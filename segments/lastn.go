@@ -28,14 +28,17 @@ func (l *Log) LastN(n int64, o LastOptions) (offset, count int64, err error) {
 	}
 	c := counter{l: l, o: o}
 	c.d.MaxBytes = o.MaxDecompressed
-	upper := o.Until
-	for i := l.set.floor(o.Until - 1); i >= 0 && upper > o.From; i-- {
-		base := max(l.set.all[i].Base, o.From)
-		if i == 0 {
-			base = o.From
+	for upper := o.Until; upper > o.From; {
+		seg, ok, err := l.segmentAt(upper - 1)
+		if err != nil {
+			return 0, 0, err
+		}
+		base := o.From
+		if first, _, _ := l.set.ends(); ok && seg.Base > first {
+			base = max(seg.Base, o.From)
 		}
 		for piece := int64(lastPiece); upper > base; piece *= 2 {
-			lower, err := l.pieceStart(l.set.all[i].Base, upper, piece)
+			lower, err := l.pieceStart(seg.Base, upper, piece)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -56,7 +59,7 @@ func (l *Log) LastN(n int64, o LastOptions) (offset, count int64, err error) {
 }
 
 // lastPiece is how many bytes are looked at first.
-const lastPiece = 256 << 10
+const lastPiece = 32 << 10
 
 // pieceStart is an offset of the segment at base so far below upper that about size
 // bytes lie between: the segment's first one if that is nearer, or nothing is known.

@@ -83,6 +83,7 @@ type List struct {
 	f     vfs.File
 	count int
 	mtime int64
+	buf   []byte // scratch
 }
 
 // OpenList reads the header of the list in f, which stays the caller's to close. The
@@ -162,12 +163,18 @@ func (l *List) Find(offset int64) (SegmentInfo, int, error) {
 
 // All returns every segment.
 func (l *List) All() ([]SegmentInfo, error) {
-	const atOnce = 4096 // a damaged count must not cost memory
-	var all []SegmentInfo
-	buf := make([]byte, min(l.count, atOnce)*listEntrySize)
-	for len(all) < l.count {
-		b := buf[:min(l.count-len(all), atOnce)*listEntrySize]
-		if err := l.readAt(b, entryAt(len(all))); err != nil {
+	return l.entries(nil, 0, l.count)
+}
+
+// entries appends n entries from number i on to all.
+func (l *List) entries(all []SegmentInfo, i, n int) ([]SegmentInfo, error) {
+	const atOnce = 256 // a damaged count must not cost memory
+	if need := min(n, atOnce) * listEntrySize; cap(l.buf) < need {
+		l.buf = make([]byte, need)
+	}
+	for n > 0 {
+		b := l.buf[:min(n, atOnce)*listEntrySize]
+		if err := l.readAt(b, entryAt(i)); err != nil {
 			return nil, err
 		}
 		for ; len(b) > 0; b = b[listEntrySize:] {
@@ -179,6 +186,8 @@ func (l *List) All() ([]SegmentInfo, error) {
 				return nil, fmt.Errorf("%w: base offset %d behind %d", ErrListStale, s.Base, all[n-1].Base)
 			}
 			all = append(all, s)
+			i++
+			n--
 		}
 	}
 	return all, nil

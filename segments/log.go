@@ -72,10 +72,8 @@ func (l *Log) Dir() string { return l.dir }
 // Start is the log start offset: where the first segment begins, or higher where
 // LogOptions.Start says so.
 func (l *Log) Start() int64 {
-	if len(l.set.all) == 0 {
-		return l.start
-	}
-	return max(l.start, l.set.all[0].Base)
+	first, _, _ := l.set.ends()
+	return max(l.start, first)
 }
 
 // End is the offset that the next record will get, as far as the files tell now: a
@@ -127,20 +125,82 @@ func (r *LogReader) segmentEnd() (int64, error) {
 // MissingEnd is the gap that missing segments leave at the end of the log, nil if the
 // newest segment is there. A reader reports it once, unless it stops before.
 func (l *Log) MissingEnd() *GapError {
-	last := int64(-1)
-	if n := len(l.set.all); n > 0 {
-		last = l.set.all[n-1].Base
+	behind := int64(0)
+	if _, last, ok := l.set.ends(); ok {
+		behind = last + 1
 	}
-	first, ok := l.set.missingBetween(last+1, math.MaxInt64)
+	first, ok := l.set.missingBetween(behind, math.MaxInt64)
 	if !ok {
 		return nil
 	}
 	return &GapError{Dir: l.dir, First: first, Last: -1, Missing: true}
 }
 
-// Segments returns what is known of the segments that are there, rising. The slice is
-// shared and must not be changed.
-func (l *Log) Segments() []SegmentInfo { return l.set.all }
+// SegmentCount is the number of segments that are there.
+func (l *Log) SegmentCount() int { return l.set.len() }
+
+// segmentAt returns the last segment that begins at or below offset.
+func (l *Log) segmentAt(offset int64) (s SegmentInfo, ok bool, err error) {
+	err = l.ask(func(set *segmentSet) error {
+		i, err := set.floor(offset)
+		if ok = err == nil && i >= 0; ok {
+			s, err = set.at(i)
+		}
+		return err
+	})
+	return s, ok && err == nil, err
+}
+
+// segmentAfter returns the first segment that begins above base.
+func (l *Log) segmentAfter(base int64) (s SegmentInfo, ok bool, err error) {
+	err = l.ask(func(set *segmentSet) error {
+		i, err := set.floor(base)
+		if ok = err == nil && i+1 < set.len(); ok {
+			s, err = set.at(i + 1)
+		}
+		return err
+	})
+	return s, ok && err == nil, err
+}
+
+// segmentReaching returns the first segment that may hold an offset >= from and a
+// timestamp >= ts, and where the one behind it begins: MaxInt64 if there is none.
+func (l *Log) segmentReaching(from, ts int64) (s SegmentInfo, end int64, ok bool, err error) {
+	err = l.ask(func(set *segmentSet) error {
+		i, err := set.floor(from)
+		if err == nil {
+			i, err = set.reaching(max(i, 0), ts)
+		}
+		if ok = err == nil && i < set.len(); !ok {
+			return err
+		}
+		s, err = set.at(i)
+		if end = math.MaxInt64; err == nil && i+1 < set.len() {
+			var next SegmentInfo
+			next, err = set.at(i + 1)
+			end = next.Base
+		}
+		return err
+	})
+	return s, end, ok && err == nil, err
+}
+
+// ask asks the set of segments, a new one where the old one has become useless.
+func (l *Log) ask(question func(*segmentSet) error) error {
+	const tries = 3 // maintenance may be at work
+	for range tries {
+		if err := question(l.set); err != errSetChanged {
+			return err
+		}
+		if err := l.reload(false); err != nil {
+			return err
+		}
+	}
+	if err := l.reload(true); err != nil {
+		return err
+	}
+	return question(l.set)
+}
 
 // path is a file of the segment with the given base offset.
 func (l *Log) path(base int64, suffix string) string {
@@ -187,9 +247,9 @@ func (l *Log) look() error {
 // by it, so that one Lstat tells of it even where neither the directory's mtime nor a
 // listing that was made meanwhile does.
 func (l *Log) laterThan(base, next int64) (int64, bool, error) {
-	later, ok := l.set.after(base)
-	if ok && later <= next {
-		return later, true, nil
+	later, ok, err := l.segmentAfter(base)
+	if err != nil || ok && later.Base <= next {
+		return later.Base, ok, err
 	}
 	if next > base {
 		if err := l.learn(next); err != nil {
@@ -201,8 +261,8 @@ func (l *Log) laterThan(base, next int64) (int64, bool, error) {
 			return 0, false, err
 		}
 	}
-	later, ok = l.set.after(base)
-	return later, ok, nil
+	later, ok, err = l.segmentAfter(base)
+	return later.Base, ok, err
 }
 
 // learn makes the segment at base, which the set does not name, known if there is one.
@@ -219,9 +279,10 @@ func (l *Log) learn(base int64) error {
 	if err := l.reload(false); err != nil {
 		return err
 	}
-	if i := l.set.floor(base); i < 0 || l.set.all[i].Base < base {
+	s, ok, err := l.segmentAt(base)
+	if err == nil && (!ok || s.Base < base) {
 		// Its writer has not come to the list yet, or never will.
-		return l.reload(true)
+		err = l.reload(true)
 	}
-	return nil
+	return err
 }

@@ -229,7 +229,7 @@ func orReplaced(err error) error {
 // refresh opens the segment's file anew and reports whether it is still the same one.
 func (r *LogReader) refresh() (bool, error) {
 	r.closeFile()
-	f, info, err := r.l.openSegment(r.seg.path)
+	f, info, err := openStat(r.l.fs, r.seg.path)
 	switch {
 	case notThere(err):
 		return false, nil
@@ -258,19 +258,6 @@ func (r *LogReader) stat() (fs.FileInfo, error) {
 		return nil, errReplaced
 	}
 	return info, nil
-}
-
-func (l *Log) openSegment(path string) (vfs.File, fs.FileInfo, error) {
-	f, err := openRegular(l.fs, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
 }
 
 // notThere: the name leads to no segment (any more).
@@ -317,32 +304,38 @@ var errLookAgain = errors.New("look again")
 
 // choose picks the segment to enter. listed says that the set was loaded just now.
 func (r *LogReader) choose(listed bool) (int64, error) {
-	set := r.l.set
-	i := set.floor(r.want)
-	leading := i < 0
-	if leading || set.all[i].Base <= r.after {
-		i++
+	s, ok, err := r.l.segmentAt(r.want)
+	leading := !ok
+	if err == nil && (leading || s.Base <= r.after) {
+		s, ok, err = r.l.segmentAfter(max(r.want, r.after))
 	}
-	if i >= len(set.all) {
-		gen := r.l.gen
-		if err := r.l.look(); err != nil {
-			return 0, err
-		}
-		if r.l.gen != gen {
-			return r.choose(listed)
-		}
-		return 0, r.atLogEnd()
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return r.beyondAll(listed)
 	}
-	base := set.all[i].Base
-	gap := r.gapBefore(base, leading)
+	gap := r.gapBefore(s.Base, leading)
 	switch {
 	case gap == nil:
-		return base, nil
+		return s.Base, nil
 	case !listed:
 		return 0, errLookAgain
 	}
-	r.want = base
+	r.want = s.Base
 	return 0, gap
+}
+
+// beyondAll is choose where all segments have been read.
+func (r *LogReader) beyondAll(listed bool) (int64, error) {
+	gen := r.l.gen
+	if err := r.l.look(); err != nil {
+		return 0, err
+	}
+	if r.l.gen != gen {
+		return r.choose(listed)
+	}
+	return 0, r.atLogEnd()
 }
 
 // gapBefore tells what is gone between the wanted offset and the segment at base.
@@ -357,13 +350,13 @@ func (r *LogReader) gapBefore(base int64, leading bool) *GapError {
 }
 
 // missingBefore returns the first wanted offset that lay in a segment which only the
-// kept list knows.
+// kept list knows. Where segments are missing the others have all been listed.
 func (r *LogReader) missingBefore(base int64) (int64, bool) {
 	m := r.l.set.missing
 	for i := range m {
 		end := base
-		if j, ok := r.l.set.after(m[i].Base); ok {
-			end = min(end, j)
+		if j := floorOf(r.l.set.all, m[i].Base) + 1; j < len(r.l.set.all) {
+			end = min(end, r.l.set.all[j].Base)
 		}
 		if i+1 < len(m) {
 			end = min(end, m[i+1].Base)
@@ -387,7 +380,7 @@ func (r *LogReader) atLogEnd() error {
 // open enters the segment at base and finds the place of the wanted offset in it.
 func (r *LogReader) open(base int64) error {
 	path := r.l.path(base, LogSuffix)
-	f, info, err := r.l.openSegment(path)
+	f, info, err := openStat(r.l.fs, path)
 	if err != nil {
 		return err
 	}

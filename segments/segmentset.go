@@ -14,9 +14,11 @@ import (
 
 // segmentSet is which segments a partition has, as it was found at one moment.
 type segmentSet struct {
-	all     []SegmentInfo // those that are there, rising
+	all     []SegmentInfo // those that are there, rising; nil where kept knows them
+	kept    *keptList     // nil: all has them
 	missing []SegmentInfo // those that only the kept list names
-	dir     fs.FileInfo   // the partition's directory, looked at before the rest
+	path    string        // the partition's directory
+	dir     fs.FileInfo   // what it was before the rest was looked at
 	settled bool          // a change since then would have changed the directory's mtime
 }
 
@@ -35,14 +37,16 @@ func loadSegments(fsys vfs.FS, dir string, now time.Time, forceListing bool) (*s
 	if !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a directory")}
 	}
-	s := &segmentSet{dir: info, settled: now.Sub(info.ModTime()) > mtimeGrain}
-	kept, fresh, err := readKeptList(fsys, dir, info)
+	s := &segmentSet{path: dir, dir: info, settled: now.Sub(info.ModTime()) > mtimeGrain}
+	if !forceListing {
+		ok, err := s.loadKept(fsys)
+		if ok || err != nil {
+			return s, err
+		}
+	}
+	kept, err := readKeptList(fsys, dir)
 	if err != nil {
 		return nil, err
-	}
-	if fresh && !forceListing {
-		s.all = kept
-		return s, nil
 	}
 	disk, err := s.list(fsys, dir)
 	if err != nil {
@@ -50,6 +54,24 @@ func loadSegments(fsys vfs.FS, dir string, now time.Time, forceListing bool) (*s
 	}
 	s.join(kept, disk)
 	return s, s.confirmMissing(fsys, dir)
+}
+
+// join takes what is on disk, with the timestamps that the list knows.
+func (s *segmentSet) join(kept []SegmentInfo, disk []int64) {
+	s.all = make([]SegmentInfo, 0, len(disk))
+	for _, base := range disk {
+		for len(kept) > 0 && kept[0].Base < base {
+			s.missing = append(s.missing, kept[0])
+			kept = kept[1:]
+		}
+		info := SegmentInfo{Base: base, MaxTimestamp: UnknownTimestamp}
+		if len(kept) > 0 && kept[0].Base == base {
+			info = kept[0]
+			kept = kept[1:]
+		}
+		s.all = append(s.all, info)
+	}
+	s.missing = append(s.missing, kept...)
 }
 
 // list is ReadSegmentDir without holes. A name that comes while a directory is listed
@@ -77,7 +99,7 @@ func (s *segmentSet) confirmMissing(fsys vfs.FS, dir string) error {
 	if len(s.missing) == 0 {
 		return nil
 	}
-	kept, _, err := readKeptList(fsys, dir, s.dir)
+	kept, err := readKeptList(fsys, dir)
 	if err != nil {
 		return err
 	}
@@ -89,49 +111,26 @@ func (s *segmentSet) confirmMissing(fsys vfs.FS, dir string) error {
 	return nil
 }
 
-// join takes what is on disk, with the timestamps that the list knows.
-func (s *segmentSet) join(kept []SegmentInfo, disk []int64) {
-	s.all = make([]SegmentInfo, 0, len(disk))
-	for _, base := range disk {
-		for len(kept) > 0 && kept[0].Base < base {
-			s.missing = append(s.missing, kept[0])
-			kept = kept[1:]
-		}
-		info := SegmentInfo{Base: base, MaxTimestamp: UnknownTimestamp}
-		if len(kept) > 0 && kept[0].Base == base {
-			info = kept[0]
-			kept = kept[1:]
-		}
-		s.all = append(s.all, info)
-	}
-	s.missing = append(s.missing, kept...)
-}
-
-// readKeptList returns the list of segments that klog keeps, nil if there is none to
-// be believed, and whether it names exactly what the directory holds.
-func readKeptList(fsys vfs.FS, dir string, info fs.FileInfo) (all []SegmentInfo, fresh bool, err error) {
+// readKeptList returns the whole list of segments that klog keeps, nil if there is none
+// to be believed.
+func readKeptList(fsys vfs.FS, dir string) ([]SegmentInfo, error) {
 	f, err := openRegular(fsys, filepath.Join(dir, ListName))
 	if err != nil {
-		return nil, false, passOver(err)
+		return nil, passOver(err)
 	}
 	defer f.Close()
 	l, err := OpenList(f)
-	if err == nil {
-		all, err = l.All()
+	if err != nil {
+		return nil, passOver(err)
 	}
-	switch {
-	case errors.Is(err, ErrListStale):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, err
-	}
-	return all, l.Fresh(info), nil
+	all, err := l.All()
+	return all, passOver(err)
 }
 
-// passOver leaves of the errors of opening a file that a reader can do without those
+// passOver leaves of the errors of reading a file that a reader can do without those
 // that say nothing about the file: no descriptors left, a broken disk.
 func passOver(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errNotRegular) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errNotRegular) || errors.Is(err, ErrListStale) {
 		return nil
 	}
 	return err
@@ -142,9 +141,15 @@ var errNotRegular = errors.New("not a regular file")
 // openRegular opens a file for reading. What only looks like one is refused without
 // waiting for anything: opening a FIFO would block until somebody writes to it.
 func openRegular(fsys vfs.FS, name string) (vfs.File, error) {
+	f, _, err := openStat(fsys, name)
+	return f, err
+}
+
+// openStat is openRegular and says what was opened.
+func openStat(fsys vfs.FS, name string) (vfs.File, fs.FileInfo, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -152,24 +157,76 @@ func openRegular(fsys vfs.FS, name string) (vfs.File, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return f, nil
+	return f, info, nil
+}
+
+// len is the number of segments.
+func (s *segmentSet) len() int {
+	if s.kept != nil {
+		return s.kept.count
+	}
+	return len(s.all)
+}
+
+// at is the i-th segment, counted from 0.
+func (s *segmentSet) at(i int) (SegmentInfo, error) {
+	if s.kept != nil {
+		return s.kept.at(i)
+	}
+	return s.all[i], nil
+}
+
+// ends are the bases of the first and the last segment; ok is false if there is none.
+func (s *segmentSet) ends() (first, last int64, ok bool) {
+	switch {
+	case s.kept != nil:
+		return s.kept.first.Base, s.kept.last.Base, true
+	case len(s.all) == 0:
+		return 0, 0, false
+	}
+	return s.all[0].Base, s.all[len(s.all)-1].Base, true
 }
 
 // floor is the number of the last segment that begins at or below offset, -1 if all
 // begin above it.
-func (s *segmentSet) floor(offset int64) int {
-	return sort.Search(len(s.all), func(i int) bool { return s.all[i].Base > offset }) - 1
+func (s *segmentSet) floor(offset int64) (int, error) {
+	if s.kept != nil {
+		return s.kept.floor(offset)
+	}
+	return floorOf(s.all, offset), nil
+}
+
+func floorOf(all []SegmentInfo, offset int64) int {
+	return sort.Search(len(all), func(i int) bool { return all[i].Base > offset }) - 1
 }
 
 // after returns the base offset of the first segment that begins above base.
-func (s *segmentSet) after(base int64) (int64, bool) {
-	i := s.floor(base) + 1
-	if i >= len(s.all) {
-		return 0, false
+func (s *segmentSet) after(base int64) (int64, bool, error) {
+	i, err := s.floor(base)
+	if err != nil || i+1 >= s.len() {
+		return 0, false, err
 	}
-	return s.all[i].Base, true
+	next, err := s.at(i + 1)
+	return next.Base, err == nil, err
+}
+
+// reaching returns the number of the first segment from number i on of which it is not
+// known that all timestamps are below ts, or len.
+func (s *segmentSet) reaching(i int, ts int64) (int, error) {
+	if s.kept != nil {
+		return s.kept.reaching(i, ts)
+	}
+	for i < len(s.all) && !s.all[i].reaches(ts) {
+		i++
+	}
+	return i, nil
+}
+
+// reaches reports whether the segment may hold a timestamp >= ts.
+func (s SegmentInfo) reaches(ts int64) bool {
+	return s.MaxTimestamp >= ts || s.MaxTimestamp == UnknownTimestamp
 }
 
 // missingBetween returns the lowest base offset of a missing segment in [from, to).

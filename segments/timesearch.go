@@ -15,30 +15,33 @@ import (
 func (l *Log) OffsetForTime(ts, from int64) (offset int64, found bool, err error) {
 	r := l.Reader(from)
 	defer r.Close()
-	for i := max(0, l.set.floor(from)); i < len(l.set.all); i++ {
-		s := l.set.all[i]
-		end := int64(math.MaxInt64)
-		if i+1 < len(l.set.all) {
-			end = l.set.all[i+1].Base
-		}
-		past, err := l.allBefore(s, end, ts)
-		if err != nil {
+	for {
+		s, end, ok, err := l.segmentReaching(from, ts)
+		if err != nil || !ok {
 			return 0, false, err
 		}
-		if past {
-			continue
-		}
-		start, err := l.timeStart(s.Base, ts)
-		if err != nil {
-			return 0, false, err
-		}
-		r.SeekTo(max(from, start))
-		offset, found, err = r.firstSince(ts, max(from, start), end)
-		if found || err != nil {
+		offset, found, err = l.firstInSegment(r, s, end, ts, from)
+		if found || err != nil || end == math.MaxInt64 {
 			return offset, found, err
 		}
+		from = end
 	}
-	return 0, false, nil
+}
+
+// firstInSegment looks for the record in one segment, which ends at the offset end, or
+// behind it where that was the last one.
+func (l *Log) firstInSegment(r *LogReader, s SegmentInfo, end, ts, from int64) (offset int64, found bool, err error) {
+	past, err := l.allBefore(s, end, ts)
+	if past || err != nil {
+		return 0, false, err
+	}
+	start, err := l.timeStart(s.Base, ts)
+	if err != nil {
+		return 0, false, err
+	}
+	start = max(from, start)
+	r.SeekTo(start)
+	return r.firstSince(ts, start, end)
 }
 
 // firstSince reads on up to the offset end for a record at or behind from with a
@@ -77,7 +80,7 @@ func (l *Log) allBefore(s SegmentInfo, end, ts int64) (bool, error) {
 	case end == math.MaxInt64:
 		return false, nil
 	case s.MaxTimestamp != UnknownTimestamp:
-		return s.MaxTimestamp < ts, nil
+		return false, nil // or it would not have come here
 	}
 	e, ok, err := l.timeEntry(s.Base, math.MaxInt64)
 	if err != nil || !ok || e.Timestamp >= ts {

@@ -184,21 +184,22 @@ func (s *StableEnd) oldest(end int64) int64 {
 }
 
 // load takes the open transactions from the newest usable snapshot and returns the
-// offset that it speaks for.
+// offset that it speaks for. Each roll leaves one named by the new segment, and an
+// orderly stop one named by the end.
 func (s *StableEnd) load(end int64) (int64, error) {
-	bases := s.l.set.all
-	for i := len(bases); i >= 0; i-- {
-		at := end // an orderly stop leaves one named by the end
-		if i < len(bases) {
-			at = bases[i].Base
-		}
-		if at > end || at <= 0 {
-			continue
-		}
+	for at := end; at > 0; {
 		ok, err := s.loadSnapshot(at)
 		if ok || err != nil {
 			return at, err
 		}
+		seg, ok, err := s.l.segmentAt(at - 1)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		at = seg.Base
 	}
 	return s.l.Start(), nil
 }

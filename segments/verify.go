@@ -218,7 +218,7 @@ func (v *verifier) missingSegment(base int64) Finding {
 // laterBase returns the base offset of the segment behind base, whether it is there or
 // missing.
 func (v *verifier) laterBase(base int64) (int64, bool) {
-	later, ok := v.set.after(base)
+	later, ok, _ := v.set.after(base) // listed: it does not fail
 	if m, missing := v.set.missingBetween(base+1, math.MaxInt64); missing && (!ok || m < later) {
 		return m, true
 	}

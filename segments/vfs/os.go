@@ -29,7 +29,12 @@ func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	for {
 		fd, err := syscall.Open(name, flag|syscall.O_CLOEXEC, uint32(perm.Perm()))
 		if err == nil {
-			return os.NewFile(uintptr(fd), name), nil
+			if flag&syscall.O_NONBLOCK != 0 {
+				// It was for the open alone. A descriptor that has it is given to the
+				// poller, and a poller made for it.
+				err = syscall.SetNonblock(fd, false)
+			}
+			return os.NewFile(uintptr(fd), name), err
 		}
 		if err != syscall.EINTR {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
