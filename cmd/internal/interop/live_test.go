@@ -118,8 +118,14 @@ func readEverything(t *testing.T, dir string) {
 		t.Errorf("klog verify finds\n%s", found)
 	}
 	for _, args := range [][]string{
-		{"cat", "live"}, {"cat", "txn", "--isolation", "read_committed"}, {"tail", "live", "-n", "3"}, {"cat", filepath.Join(dir, "live-0"), "-o", "-2"},
-		{"topic", "list"}, {"topic", "describe", "live", "txn"}, {"dump", dir}, {"dump", "--deep", filepath.Join(dir, "txn-0")},
+		{"cat", "live"},
+		{"cat", "txn", "--isolation", "read_committed"},
+		{"tail", "live", "-n", "3"},
+		{"cat", filepath.Join(dir, "live-0"), "-o", "-2"},
+		{"topic", "list"},
+		{"topic", "describe", "live", "txn"},
+		{"dump", dir},
+		{"dump", "--deep", filepath.Join(dir, "txn-0")},
 	} {
 		if out := klog(t, "", append([]string{"-R", dir}, args...)...); out == "" {
 			t.Errorf("klog %s prints nothing", strings.Join(args, " "))
@@ -132,8 +138,12 @@ func readEverything(t *testing.T, dir string) {
 func writesAreRefused(t *testing.T, b *broker) {
 	t.Helper()
 	for _, args := range [][]string{
-		{"produce", "live"}, {"produce", "new"}, {"topic", "create", "new"}, {"topic", "alter", "live", "--partitions", "3"},
-		{"topic", "delete", "-y", "live"}, {"topic", "rename", "-y", "live", "other"},
+		{"produce", "live"},
+		{"produce", "new"},
+		{"topic", "create", "new"},
+		{"topic", "alter", "live", "--partitions", "3"},
+		{"topic", "delete", "-y", "live"},
+		{"topic", "rename", "-y", "live", "other"},
 	} {
 		code, out, said := klogStatus(t, "x\n", append([]string{"-R", b.logDir, "--lock-timeout", "100ms"}, args...)...)
 		if code != 5 || out != "" || !strings.Contains(said, fmt.Sprintf("locked by pid %d (a Kafka broker", b.cmd.Process.Pid)) {
