@@ -40,7 +40,7 @@ func newDoctorCommand(e *Env) *cli.Command {
 			switchFlag(&o.enableShared, "enable-shared", "", "allow writing on a shared file system if it is fit"),
 			switchFlag(&o.newIdentity, "new-identity", "", "give a copied root ids of its own"),
 			switchFlag(&o.upgrade, "upgrade", "", "let the root use what this klog knows"),
-			hiddenFlag(stringFlag(&o.peer, "peer", "", "")),
+			hidden(stringFlag(&o.peer, "peer", "", "")),
 			jsonFlag(&o.table.json), headersFlag(&o.table.headers),
 		},
 		Action: func(c *cli.Context) error {
@@ -169,10 +169,4 @@ func sameIDs(ctx context.Context, e *Env, dir string) (found bool, err error) {
 		e.Notice(fmt.Sprintf("topics %s have one id, %s: one was copied from the other; `klog topic adopt` gives a copy an id of its own", strings.Join(d.Topics, " and "), d.ID))
 	}
 	return len(same) > 0, err
-}
-
-// hiddenFlag is a flag that help does not show.
-func hiddenFlag(f *valueFlag) *valueFlag {
-	f.hidden = true
-	return f
 }

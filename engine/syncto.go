@@ -3,9 +3,10 @@ package engine
 import "context"
 
 // SyncTo makes every offset of the partition below next durable, whoever appended it:
-// what Writer.Sync does, for who has no Writer.
+// what Writer.Sync does, for who has no Writer. It looks at the end of the log under the
+// append lock, for which it waits until ctx ends.
 func (p *Partition) SyncTo(ctx context.Context, next int64) (err error) {
-	w, err := p.OpenWriter(WriterOptions{})
+	w, err := p.OpenWriter(WriterOptions{LockTimeout: -1})
 	if err != nil {
 		return err
 	}

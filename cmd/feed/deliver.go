@@ -120,7 +120,7 @@ func (d *delivery) appendTo(batches []batch, raw []byte) (int, error) {
 	}
 	if a.Batches > 0 {
 		d.res.Bytes += size
-		w.next = a.Next
+		d.parts.appended(w, a.Next)
 		d.durable.appended(partition, a.Next, size, records)
 	}
 	return a.Batches, err

@@ -13,7 +13,8 @@ import (
 type durable struct {
 	policy Sync
 	parts  *partitions
-	failed func(error) // told of a failure while nothing is appended
+	ctx    context.Context // of what is synced while a run goes on
+	failed func(error)     // told of a failure while nothing is appended
 
 	mu      sync.Mutex
 	idle    sync.Cond
@@ -27,8 +28,8 @@ type durable struct {
 	err     error       // a sync failed: it sticks
 }
 
-func newDurable(policy Sync, parts *partitions, failed func(error)) *durable {
-	d := &durable{policy: policy, parts: parts, failed: failed, dirty: map[int32]int64{}}
+func newDurable(ctx context.Context, policy Sync, parts *partitions, failed func(error)) *durable {
+	d := &durable{policy: policy, parts: parts, ctx: ctx, failed: failed, dirty: map[int32]int64{}}
 	d.idle.L = &d.mu
 	return d
 }
@@ -72,7 +73,7 @@ func (d *durable) syncNow(ctx context.Context) error {
 	}
 	if d.err == nil && len(d.dirty) > 0 {
 		d.running = true
-		d.run(ctx, false)
+		d.run(ctx)
 	}
 	return d.err
 }
@@ -91,7 +92,7 @@ func (d *durable) tick() {
 
 func (d *durable) background() {
 	d.mu.Lock()
-	d.run(context.Background(), true)
+	d.run(d.ctx)
 	err := d.err
 	d.mu.Unlock()
 	if err != nil {
@@ -99,13 +100,13 @@ func (d *durable) background() {
 	}
 }
 
-// run syncs what is dirty now, with beside while something may be appended. It is
-// called with mu held and running set, and gives mu up while it syncs.
-func (d *durable) run(ctx context.Context, beside bool) {
+// run syncs what is dirty now. It is called with mu held and running set, and gives mu
+// up while it syncs.
+func (d *durable) run(ctx context.Context) {
 	dirty, bytes, records, safe := d.dirty, d.bytes, d.records, d.safe
 	d.dirty = map[int32]int64{}
 	d.mu.Unlock()
-	err := d.syncAll(ctx, dirty, beside)
+	err := d.syncAll(ctx, dirty)
 	d.mu.Lock()
 	d.running = false
 	if err != nil {
@@ -118,9 +119,9 @@ func (d *durable) run(ctx context.Context, beside bool) {
 	d.idle.Broadcast()
 }
 
-func (d *durable) syncAll(ctx context.Context, ends map[int32]int64, beside bool) error {
+func (d *durable) syncAll(ctx context.Context, ends map[int32]int64) error {
 	for p, next := range ends {
-		if err := d.parts.sync(ctx, p, next, beside); err != nil {
+		if err := d.parts.sync(ctx, p, next); err != nil {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func run(ctx context.Context, o Options, follow *follower) (Result, error) {
 		o: &f.o, frame: &f.frame, ctx: appending, parts: parts, follow: follow,
 		several: o.Target.Partitions > 1 && (o.Partition < 0 || o.OwnPartition),
 	}
-	f.d.durable = newDurable(o.Sync, parts, f.interrupt)
+	f.d.durable = newDurable(appending, o.Sync, parts, f.interrupt)
 	f.src = source{
 		inputs: o.Inputs, frame: f.frame, line: o.Limits.Line, linger: o.Linger, enough: o.Limits.Batch,
 		wait: waiter{parent: ctx, begun: o.Begun}, millis: func() int64 { return o.Now().UnixMilli() }, follow: follow,

@@ -13,7 +13,7 @@ import (
 // Writer appends to one partition; *engine.Writer is one.
 type Writer interface {
 	Append(ctx context.Context, batches []byte) (engine.Appended, error)
-	// Sync makes what this Writer has appended durable. It does not run beside Append.
+	// Sync makes what this Writer has appended durable. It may run beside Append.
 	Sync(ctx context.Context) error
 	Close() error
 }
@@ -26,7 +26,7 @@ type Target struct {
 	// Open opens a partition for appending. The feed closes what it opened.
 	Open func(partition int32) (Writer, error)
 	// SyncTo makes every offset of a partition below next durable, whoever appended it.
-	// It may run beside everything else.
+	// It may run beside everything else, and is for partitions that are not open.
 	SyncTo func(ctx context.Context, partition int32, next int64) error
 	// OpenWriters is how many of them are kept open at a time; 0 is all.
 	OpenWriters int

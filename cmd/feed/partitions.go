@@ -56,16 +56,26 @@ func (p *partitions) find(partition int32) *opened {
 	return nil
 }
 
-// sync makes a partition durable up to the offset next. With beside other goroutines
-// may be appending to it.
-func (p *partitions) sync(ctx context.Context, partition int32, next int64, beside bool) error {
+// sync makes a partition durable up to the offset next.
+func (p *partitions) sync(ctx context.Context, partition int32, next int64) error {
 	p.mu.Lock()
 	o := p.find(partition)
-	p.mu.Unlock()
-	if beside || o == nil || o.next != next {
+	if o == nil || o.next < next {
+		// Another Writer has appended it, and was closed to make room.
+		p.mu.Unlock()
 		return p.target.SyncTo(ctx, partition, next)
 	}
+	o.pins++
+	p.mu.Unlock()
+	defer p.unpin(o)
 	return o.Sync(ctx)
+}
+
+// appended takes note of what a pinned Writer has appended.
+func (p *partitions) appended(o *opened, next int64) {
+	p.mu.Lock()
+	o.next = next
+	p.mu.Unlock()
 }
 
 func (p *partitions) unpin(o *opened) {
