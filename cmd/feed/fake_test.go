@@ -158,7 +158,10 @@ func clone(r segments.Record) segments.Record {
 }
 
 func (w *writer) Sync(ctx context.Context) error {
-	return w.tp.syncTo(ctx, w.p, w.next)
+	w.tp.mu.Lock()
+	next := w.next
+	w.tp.mu.Unlock()
+	return w.tp.syncTo(ctx, w.p, next)
 }
 
 func (tp *topic) syncTo(_ context.Context, p int32, next int64) error {
