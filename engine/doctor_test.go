@@ -283,7 +283,7 @@ func TestDoctorHelperTouchesOnlyItsDirectory(t *testing.T) {
 		{enter, `put ".." "x"`},
 		{enter, `put "/tmp/a" "x"`},
 		{enter, `put "" "x"`},
-		{enter, `appends "a" "../b" "t" "1"`},
+		{enter, `appends "a" "../b" "t" "0" "1"`},
 		{enter, `erase "a"`},
 		{enter, `put a`},
 		{enter, `storm "a" "many"`},

@@ -89,12 +89,16 @@ func (s *side) serve(line string) (string, error) {
 			return "", err
 		}
 		return "", s.storm(name, n)
-	case verb == "appends" && len(args) == 4 && plainName(args[1]):
-		n, err := strconv.Atoi(args[3])
+	case verb == "appends" && len(args) == 5 && plainName(args[1]):
+		from, err := strconv.Atoi(args[3])
 		if err != nil {
 			return "", err
 		}
-		return "", s.appends(name, args[1], args[2], n)
+		n, err := strconv.Atoi(args[4])
+		if err != nil {
+			return "", err
+		}
+		return "", s.appends(name, args[1], args[2], from, n)
 	}
 	return "", fmt.Errorf("unknown request %q", line)
 }

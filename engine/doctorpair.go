@@ -8,10 +8,13 @@ import (
 	"time"
 )
 
-// How often the trials with another process are made.
+// How often the trials with another process are made. Those of which many are made are
+// asked for in parts, so that a slow disk is not taken for a process that hangs.
 const (
 	appendRounds  = 50
+	appendPart    = 10
 	renameRounds  = 300
+	renamePart    = 30
 	replaceRounds = 10
 	createRounds  = 10
 )
@@ -161,20 +164,10 @@ func (p *pair) checkAppend(ctx context.Context) (Verdict, string) {
 	if err := p.side.put(name, ""); err != nil {
 		return bad(err)
 	}
-	if err := p.other.send("appends", lock, name, "other", strconv.Itoa(appendRounds)); err != nil {
-		return bad(err)
-	}
-	mine := side{fsys: p.fsys, dir: p.side.dir}
-	done := make(chan error, 1)
-	go func() {
-		defer mine.close() // whatever happened, the other side is not to wait for it
-		done <- mine.appends(lock, name, "mine", appendRounds)
-	}()
-	if err := p.wait(ctx, done); err != nil {
-		return bad(err)
-	}
-	if _, err := p.other.answer(ctx); err != nil {
-		return bad(err)
+	for from := 0; from < appendRounds; from += appendPart {
+		if err := p.appendBoth(ctx, lock, name, from); err != nil {
+			return bad(err)
+		}
 	}
 	here, err := p.side.get(name)
 	if err != nil {
@@ -191,6 +184,24 @@ func (p *pair) checkAppend(ctx context.Context) (Verdict, string) {
 		return Bad, "two processes see one file differently"
 	}
 	return Good, "no line of two processes is lost"
+}
+
+// appendBoth lets both sides append the next appendPart lines at the same time.
+func (p *pair) appendBoth(ctx context.Context, lock, name string, from int) error {
+	if err := p.other.send("appends", lock, name, "other", strconv.Itoa(from), strconv.Itoa(appendPart)); err != nil {
+		return err
+	}
+	mine := side{fsys: p.fsys, dir: p.side.dir}
+	done := make(chan error, 1)
+	go func() {
+		defer mine.close() // whatever happened, the other side is not to wait for it
+		done <- mine.appends(lock, name, "mine", from, appendPart)
+	}()
+	if err := p.wait(ctx, done); err != nil {
+		return err
+	}
+	_, err := p.other.answer(ctx)
+	return err
 }
 
 // missingLines counts the lines of both sides that are not in the text where they belong.

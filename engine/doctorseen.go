@@ -21,29 +21,33 @@ func (p *pair) checkRename(ctx context.Context) (Verdict, string) {
 	if err := p.side.storm(name, 1); err != nil {
 		return bad(err)
 	}
-	if err := p.other.send("storm", name, strconv.Itoa(renameRounds)); err != nil {
-		return bad(err)
+	for range renameRounds / renamePart {
+		wrong, err := p.readInStorm(ctx, name)
+		switch {
+		case err != nil:
+			return bad(err)
+		case wrong != "":
+			return Bad, wrong
+		}
 	}
-	type result struct {
-		text string
-		err  error
+	return Good, "shows the old file or the new one"
+}
+
+// readInStorm says what was wrong with the file while the other side replaced it
+// renamePart times; "" for nothing.
+func (p *pair) readInStorm(ctx context.Context, name string) (wrong string, err error) {
+	if err := p.other.send("storm", name, strconv.Itoa(renamePart)); err != nil {
+		return "", err
 	}
-	done := make(chan result, 1)
+	done := make(chan error, 1)
 	go func() {
-		text, err := p.other.answer(ctx)
-		done <- result{text, err}
+		_, err := p.other.answer(ctx)
+		done <- err
 	}()
-	var wrong string
 	for {
 		select {
-		case r := <-done:
-			if r.err != nil {
-				return bad(r.err)
-			}
-			if wrong != "" {
-				return Bad, wrong
-			}
-			return Good, "shows the old file or the new one"
+		case err := <-done:
+			return wrong, err
 		default:
 		}
 		got, err := p.side.get(name)

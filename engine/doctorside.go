@@ -133,10 +133,10 @@ func (s *side) storm(name string, n int) error {
 	return nil
 }
 
-// appends appends the lines "tag 0" to "tag n-1" to name, each under the lock lockName as
+// appends appends n lines, "tag from" and so on, to name, each under the lock lockName as
 // a producer does: open anew, lock that file too, see where it ends, write, sync, close.
-func (s *side) appends(lockName, name, tag string, n int) error {
-	for i := range n {
+func (s *side) appends(lockName, name, tag string, from, n int) error {
+	for i := from; i < from+n; i++ {
 		if err := s.lock(lockName); err != nil {
 			return err
 		}

@@ -86,11 +86,13 @@ func TestFuseMountFails(t *testing.T) {
 // this process, which serves the mount, would keep the process from ending.
 func TestFuseUnmountEndsWhatWaits(t *testing.T) {
 	got := make(chan error, 1)
+	var holder vfs.LockFile
 	t.Run("mounted", func(t *testing.T) {
 		m := fusetest.New(t, t.TempDir(), fusetest.Options{Locks: true})
 		name := filepath.Join(m.Dir, "lock")
 		must(t, os.WriteFile(name, nil, 0o600))
-		holder, err := vfs.OS.OpenLock(name)
+		var err error
+		holder, err = vfs.OS.OpenLock(name)
 		must(t, err)
 		must(t, holder.Lock())
 		waiter, err := vfs.OS.OpenLock(name)
@@ -105,4 +107,5 @@ func TestFuseUnmountEndsWhatWaits(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("still waiting")
 	}
+	holder.Close() // not before: unreachable, it would be closed at any time
 }
