@@ -11,7 +11,6 @@ import (
 
 // check refuses flags that contradict each other.
 func (o *produceOptions) check() error {
-	given := func(names ...string) error { return o.several(names) }
 	switch {
 	case o.follow != "" && len(o.files) > 0:
 		return usagef("--follow reads one file: %s is one too many", quote(o.files[0]))
@@ -31,7 +30,7 @@ func (o *produceOptions) check() error {
 		{"--json", "--format", "--timestamp-json"},
 		{"--delimiter", "--null", "--whole", "--format"},
 	} {
-		if err := given(group...); err != nil {
+		if err := o.several(group); err != nil {
 			return err
 		}
 	}
@@ -40,15 +39,9 @@ func (o *produceOptions) check() error {
 
 // several is an error when more than one of the flags is given.
 func (o *produceOptions) several(names []string) error {
-	is := map[string]bool{
-		"--key": o.key != nil, "--key-delimiter": o.keyDelimiter != nil, "--key-json": o.keyJSON != "", "--key-regex": o.keyRegexp != nil,
-		"--timestamp": o.timestamp != nil, "--timestamp-json": o.timestampJSON != "",
-		"--json": o.json, "--format": o.format != nil, "--whole": o.whole,
-		"--delimiter": o.delimiter != nil, "--null": o.null,
-	}
 	first := ""
 	for _, n := range names {
-		if !is[n] {
+		if !o.given(n) {
 			continue
 		}
 		if first != "" {
@@ -57,6 +50,35 @@ func (o *produceOptions) several(names []string) error {
 		first = n
 	}
 	return nil
+}
+
+// given reports whether the flag of that name was given.
+func (o *produceOptions) given(name string) bool {
+	switch name {
+	case "--key":
+		return o.key != nil
+	case "--key-delimiter":
+		return o.keyDelimiter != nil
+	case "--key-json":
+		return o.keyJSON != ""
+	case "--key-regex":
+		return o.keyRegexp != nil
+	case "--timestamp":
+		return o.timestamp != nil
+	case "--timestamp-json":
+		return o.timestampJSON != ""
+	case "--json":
+		return o.json
+	case "--format":
+		return o.format != nil
+	case "--whole":
+		return o.whole
+	case "--delimiter":
+		return o.delimiter != nil
+	case "--null":
+		return o.null
+	}
+	panic("no flag is named " + name)
 }
 
 // feedOptions are the options that need no topic.

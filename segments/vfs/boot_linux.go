@@ -19,11 +19,17 @@ const (
 // container may have been given one of its own: only together with a change of
 // BootTime does another one mean a reboot.
 func BootID() (string, error) {
-	b, err := os.ReadFile(bootIDFile)
+	f, err := openFile(bootIDFile, os.O_RDONLY, 0) // every writer asks: without the poller
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(string(b)), nil
+	defer f.Close()
+	var b [64]byte
+	n, err := f.Read(b[:])
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(b[:n])), nil
 }
 
 // BootTime is when the kernel says it was booted, to the second. It moves with the
