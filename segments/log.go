@@ -43,9 +43,10 @@ type Log struct {
 	ahead  int
 	now    func() time.Time
 
-	set  *segmentSet
-	gen  int         // how often set was loaded
-	dir0 fs.FileInfo // the directory as it was opened
+	set    *segmentSet
+	loaded time.Time   // when set was
+	gen    int         // how often set was loaded
+	dir0   fs.FileInfo // the directory as it was opened
 }
 
 // OpenLog opens a partition's directory for reading. The error is one of reading it,
@@ -62,7 +63,7 @@ func OpenLog(dir string, o LogOptions) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.set, l.dir0 = set, set.dir
+	l.set, l.loaded, l.dir0 = set, l.now(), set.dir
 	return l, nil
 }
 
@@ -218,10 +219,13 @@ func (l *Log) reload(forceListing bool) error {
 	case !vfs.SameFile(set.dir, l.dir0):
 		return ErrGone
 	}
-	l.set = set
+	l.set, l.loaded = set, l.now()
 	l.gen++
 	return nil
 }
+
+// sharedGrain is how long a set of segments is believed on a shared file system.
+const sharedGrain = time.Second
 
 // look reloads the set of segments if the directory has changed since it was loaded,
 // or could have without its mtime showing it.
@@ -234,6 +238,8 @@ func (l *Log) look() error {
 		return err
 	case !vfs.SameFile(info, l.dir0):
 		return ErrGone
+	case l.shared && l.now().Sub(l.loaded) > sharedGrain:
+		return l.reload(true) // attributes may come from a cache
 	case l.set.settled && info.ModTime().Equal(l.set.dir.ModTime()):
 		return nil
 	case !info.ModTime().Equal(l.set.dir.ModTime()) || l.now().Sub(info.ModTime()) > mtimeGrain:
