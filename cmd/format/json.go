@@ -1,10 +1,6 @@
 package format
 
-import (
-	"strconv"
-
-	"github.com/klog-project/klog/segments"
-)
+import "github.com/klog-project/klog/segments"
 
 // JSON writes a record as a JSON object and a newline. The zero value is ready.
 //
@@ -17,14 +13,7 @@ type JSON struct{}
 
 // Append appends one record; it does not fail.
 func (JSON) Append(dst []byte, src *Source, _ int64, r *segments.Record) ([]byte, error) {
-	dst = append(dst, src.jsonHead...)
-	dst = strconv.AppendInt(dst, r.Offset, 10)
-	dst = append(dst, timestampHead(r.TimestampType)...)
-	if r.TimestampType == segments.NoTimestamp {
-		dst = append(dst, "null"...)
-	} else {
-		dst = strconv.AppendInt(dst, r.Timestamp, 10)
-	}
+	dst = appendJSONHead(dst, src, r)
 	return appendJSONTail(dst, r), nil
 }
 

@@ -28,6 +28,10 @@ type Formatter interface {
 	// Append appends the record r of src to dst. number counts the records of the
 	// output from 1. On an error nothing of the record is appended.
 	Append(dst []byte, src *Source, number int64, r *segments.Record) ([]byte, error)
+	// Pieces hands the same text to write, piece by piece: that of a large record may be
+	// many times as long and is never in memory as a whole. A piece lives until write
+	// returns. What is wrong with the record is found before the first piece.
+	Pieces(src *Source, number int64, r *segments.Record, write func(piece []byte) error) error
 }
 
 // Own returns a Formatter that writes what f does and belongs to one goroutine, which

@@ -310,7 +310,8 @@ func (w *worker) values() error {
 const (
 	// mostText is how much text is held before it is written in the middle of a chunk.
 	mostText = 1 << 20
-	// largeValue is the size from which a value is written from where it lies.
+	// largeValue is the size from which a value is written from where it lies, and a
+	// record piece by piece.
 	largeValue = 1 << 20
 )
 
@@ -335,18 +336,29 @@ func (w *worker) records() error {
 			return errFull
 		}
 		o.nullify(r)
-		w.out = room(w.out, r)
-		var err error
-		if w.out, err = w.format.Append(w.out, c.source, number, r); err != nil {
+		big := large(r)
+		if err := w.record(number, big); err != nil {
 			return err
 		}
 		w.count++
 		w.next = r.Offset + 1
-		if len(w.out) >= mostText {
+		if big || len(w.out) >= mostText {
 			if err := w.flush(); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// record formats the record in hand. The text of a large one is written at once.
+func (w *worker) record(number int64, big bool) (err error) {
+	if !big {
+		w.out, err = w.format.Append(w.out, w.c.source, number, &w.rec)
+		return err
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.format.Pieces(w.c.source, number, &w.rec, w.c.p.o.Write)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
-	"slices"
 
 	"github.com/klog-project/klog/cmd/format"
 	"github.com/klog-project/klog/engine"
@@ -67,7 +66,9 @@ func (p *Printer) record(r *engine.Reader, rec *segments.Record) error {
 		return nil
 	}
 	p.o.nullify(rec)
-	p.out = room(p.out, rec)
+	if large(rec) {
+		return p.large(r, rec)
+	}
 	var err error
 	p.out, err = p.o.Format.Append(p.out, p.source(r), p.printed+1, rec)
 	if err != nil {
@@ -79,6 +80,21 @@ func (p *Printer) record(r *engine.Reader, rec *segments.Record) error {
 	}
 	return nil
 }
+
+// large prints a large record piece by piece.
+func (p *Printer) large(r *engine.Reader, rec *segments.Record) error {
+	if err := p.flush(); err != nil {
+		return err
+	}
+	if err := p.o.Format.Pieces(p.source(r), p.printed+1, rec, p.o.Write); err != nil {
+		return err
+	}
+	p.printed++
+	return nil
+}
+
+// large reports whether a record's text is not to be held as a whole.
+func large(r *segments.Record) bool { return len(r.Key)+len(r.Value) >= largeValue }
 
 // nullify makes empty key and value null where that is wanted.
 func (o *Options) nullify(r *segments.Record) {
@@ -103,22 +119,8 @@ func (p *Printer) flush() error {
 	return err
 }
 
-const (
-	// largeRecord is the size from which memory is made for a record before it is
-	// written: growing step by step would need twice as much.
-	largeRecord = 1 << 20
-	// largestText is the memory for text that is kept from write to write.
-	largestText = 4 << 20
-)
-
-// room makes room for a large record behind the text: enough for base64, which is how
-// bytes that are no UTF-8 stand in JSON.
-func room(text []byte, r *segments.Record) []byte {
-	if n := len(r.Key) + len(r.Value); n >= largeRecord {
-		return slices.Grow(text, n+n/3+flushSize)
-	}
-	return text
-}
+// largestText is the memory for text that is kept from write to write.
+const largestText = 4 << 20
 
 // shrink empties a text that was written. The memory of a large one goes back, and at
 // once where it is huge: the collector comes only when as much again has been taken.
