@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -141,14 +140,13 @@ func lockKey(kind string, dev, ino uint64) string {
 
 // lockTable is all of /proc/locks by lockKey. It is empty where there is no such file.
 func lockTable() map[string][]LockUser {
-	f, err := os.Open("/proc/locks")
+	b, err := vfs.ReadFile(vfs.OS, "/proc/locks")
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
 	table := map[string][]LockUser{}
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		fs := strings.Fields(sc.Text())
+	for line := range strings.Lines(string(b)) {
+		fs := strings.Fields(line)
 		waiting := len(fs) > 1 && fs[1] == "->"
 		if waiting {
 			fs = fs[1:]
@@ -169,7 +167,7 @@ func lockTable() map[string][]LockUser {
 
 // commandOf is the command line of a process on this host, "" when it cannot be read.
 func commandOf(pid int) string {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	b, err := vfs.ReadFile(vfs.OS, fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
 		return ""
 	}
@@ -201,7 +199,7 @@ func lockUsers(table map[string][]LockUser, kind, path string) ([]LockUser, erro
 	if len(hs) == 0 {
 		return nil, nil
 	}
-	b, _ := os.ReadFile(path) // what it says only completes what the kernel says
+	b, _ := vfs.ReadFile(vfs.OS, path) // what it says only completes what the kernel says
 	known, ns, ok := parseHolderLine(b)
 	for i := range hs {
 		if hs[i].PID > 0 {
@@ -228,7 +226,7 @@ func holderOf(path string) Holder {
 			return h.Holder
 		}
 	}
-	b, err := os.ReadFile(path)
+	b, err := vfs.ReadFile(vfs.OS, path)
 	if err != nil {
 		return Holder{}
 	}

@@ -36,7 +36,7 @@ func BootID() (string, error) {
 // wall clock when that is set. It costs some milliseconds on machines with many
 // processors: ask only when BootID has changed.
 func BootTime() (time.Time, error) {
-	b, err := os.ReadFile(statFile)
+	b, err := ReadFile(OS, statFile)
 	if err != nil {
 		return time.Time{}, err
 	}

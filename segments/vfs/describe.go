@@ -66,7 +66,7 @@ func describe(name string, fi fs.FileInfo) string {
 // that asks the network, for the sake of one word in a message.
 func accountName(file string, id int) string {
 	number := strconv.Itoa(id)
-	b, err := os.ReadFile(file)
+	b, err := ReadFile(OS, file)
 	if err != nil {
 		return number
 	}

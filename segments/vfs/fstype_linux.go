@@ -164,7 +164,7 @@ func mountOf(path string) (name, options string) {
 	if err := unix.Stat(path, &st); err != nil {
 		return "", ""
 	}
-	f, err := os.Open("/proc/self/mountinfo")
+	f, err := openFile("/proc/self/mountinfo", os.O_RDONLY, 0)
 	if err != nil {
 		return "", ""
 	}

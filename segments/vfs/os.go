@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 )
@@ -25,6 +27,7 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 
 // openFile is os.OpenFile without the six system calls by which that tries to put the
 // descriptor under the care of the poller, which takes neither files nor directories.
+// Where no descriptor is left for the poller itself, the runtime ends the process.
 func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	for {
 		fd, err := syscall.Open(name, flag|syscall.O_CLOEXEC, uint32(perm.Perm()))
@@ -42,14 +45,24 @@ func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 }
 
-func (osFS) Mkdir(name string, perm fs.FileMode) error  { return os.Mkdir(name, perm) }
-func (osFS) Link(oldname, newname string) error         { return os.Link(oldname, newname) }
-func (osFS) Remove(name string) error                   { return os.Remove(name) }
-func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
-func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
-func (osFS) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
-func (osFS) Chmod(name string, mode fs.FileMode) error  { return os.Chmod(name, mode) }
-func (osFS) Chown(name string, uid, gid int) error      { return os.Lchown(name, uid, gid) }
+func (osFS) Mkdir(name string, perm fs.FileMode) error { return os.Mkdir(name, perm) }
+func (osFS) Link(oldname, newname string) error        { return os.Link(oldname, newname) }
+func (osFS) Remove(name string) error                  { return os.Remove(name) }
+func (osFS) Stat(name string) (fs.FileInfo, error)     { return os.Stat(name) }
+func (osFS) Lstat(name string) (fs.FileInfo, error)    { return os.Lstat(name) }
+func (osFS) Chmod(name string, mode fs.FileMode) error { return os.Chmod(name, mode) }
+func (osFS) Chown(name string, uid, gid int) error     { return os.Lchown(name, uid, gid) }
+
+func (osFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	d, err := openFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
 
 // Rename spares the look at the target by which os.Rename makes all systems answer
 // alike.
