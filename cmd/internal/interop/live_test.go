@@ -21,9 +21,8 @@ func TestInteropKlogFollowsARunningBroker(t *testing.T) {
 	kafkaJars(t)
 	t.Parallel()
 	b := startBroker(t)
-	for topic, partitions := range map[string]int{"live": 2, "txn": 1} {
-		b.createTopic(topic, partitions, "segment.bytes", "1048576", "segment.index.bytes", "65536")
-	}
+	b.createTopic("live", 2, "segment.bytes", "1048576")
+	b.createTopic("txn", 1, "segment.bytes", "1048576", "segment.index.bytes", "4000")
 	live := follow(t, "-R", b.logDir, "live")
 	one := follow(t, b.partition("live", 1))
 	every := follow(t, "-R", b.logDir, "txn")
