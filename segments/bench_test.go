@@ -1,6 +1,7 @@
 package segments_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -60,6 +61,36 @@ func BenchmarkAppendValue(b *testing.B) {
 					w.Start(buf, segments.BatchOptions{})
 				}
 				w.AppendValue(1_700_000_000_000, lines[i%len(lines)])
+			}
+		})
+	}
+}
+
+func BenchmarkAppendLines(b *testing.B) {
+	for _, size := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			lines := logLines(size - 1)
+			text := append(bytes.Join(lines, []byte("\n")), '\n')
+			var w segments.Builder
+			buf := make([]byte, 0, 2*benchBatch)
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for done := 0; b.Loop(); { // b.N counts lines
+				if done > 0 {
+					done--
+					continue
+				}
+				w.Start(buf, segments.BatchOptions{})
+				w.AppendValue(1_700_000_000_000, lines[0])
+				for w.Size() < benchBatch/2 {
+					n, _ := w.AppendLines(1_700_000_000_000, text, '\n', benchBatch)
+					if done += n; n == 0 {
+						break
+					}
+				}
+				if _, err := w.Finish(); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -170,6 +170,13 @@ func (e *encoder) lines(data []byte) {
 	delim := e.frame.delim[0]
 	now, limit := e.now, e.limit-recordOverhead
 	for len(data) > 0 {
+		if e.open {
+			var n int
+			n, data = e.build.AppendLines(now, data, delim, limit)
+			if e.number += int64(n); len(data) == 0 {
+				return
+			}
+		}
 		line := data
 		if i := bytes.IndexByte(data, delim); i >= 0 {
 			line, data = data[:i], data[i+1:]
