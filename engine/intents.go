@@ -98,6 +98,16 @@ func (in *intent) topics() []string {
 	return names
 }
 
+// makes is the name of the topic that is there once the intent is done, "" where the
+// intent brings none.
+func (in *intent) makes() string {
+	switch in.Op {
+	case opCreate, opUndelete, opRename, opAdopt:
+		return cmp.Or(in.To, in.Topic)
+	}
+	return ""
+}
+
 func (r *Root) intentPath(name string) string { return r.statePath(intentsDirName, name) }
 
 // begin records the intent durably. The root's lock is held.
@@ -163,6 +173,7 @@ func (r *Root) intents() ([]*intent, error) {
 type pending struct {
 	topics     map[string]bool         // hidden from those who find directories only
 	partitions map[TopicPartition]bool // not yet part of their topic
+	coming     map[string][]int32      // by topic that is being made: its partitions
 }
 
 // pending reads what is half done.
@@ -171,10 +182,13 @@ func (r *Root) pending() (pending, error) {
 	if err != nil || len(all) == 0 {
 		return pending{}, err
 	}
-	p := pending{map[string]bool{}, map[TopicPartition]bool{}}
+	p := pending{map[string]bool{}, map[TopicPartition]bool{}, map[string][]int32{}}
 	for _, in := range all {
 		for _, name := range in.topics() {
 			p.topics[name] = true
+		}
+		if name := in.makes(); name != "" {
+			p.coming[name] = in.Partitions
 		}
 		if in.Op == opGrow {
 			for _, n := range in.Partitions {

@@ -59,7 +59,7 @@ func (r *Root) DuplicateIDs(ctx context.Context) ([]DuplicateID, error) {
 	var order []TopicID
 	byID := map[TopicID][]string{}
 	for _, name := range names {
-		t, err := r.findTopic(name)
+		t, _, err := r.findTopic(name)
 		if err != nil {
 			return nil, err
 		}

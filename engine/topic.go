@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/klog-project/klog/segments"
 )
@@ -23,15 +24,22 @@ type Topic struct {
 	cache configCache
 }
 
-// Topic opens the topic. It makes no listing where the topic has an entry. The error is
-// a *UnknownTopicError if there is no such topic.
+// Topic opens the topic. It makes no listing where the topic has an entry. One that is
+// just being made, and has directories but no entry yet, is waited for, comingTries times
+// comingPause at most. The error is a *UnknownTopicError if there is no such topic.
 func (r *Root) Topic(name string) (*Topic, error) {
 	if err := checkTopicName(name); err != nil {
 		return nil, err
 	}
-	t, err := r.findTopic(name)
-	if err != nil || t != nil {
-		return t, err
+	for range comingTries {
+		t, coming, err := r.findTopic(name)
+		if err != nil || t != nil {
+			return t, err
+		}
+		if !coming {
+			break
+		}
+		time.Sleep(comingPause)
 	}
 	names, err := r.topicNames()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -40,49 +48,70 @@ func (r *Root) Topic(name string) (*Topic, error) {
 	return nil, &UnknownTopicError{Name: name, Root: r.dir, Near: nearest(name, names)}
 }
 
-// findTopic returns nil and no error where there is no such topic.
-func (r *Root) findTopic(name string) (*Topic, error) {
+// comingTries and comingPause bound the wait for a topic whose directories have their
+// names already: between these and the entry lies a sync or two. Whoever makes it may
+// have been killed there, and nobody comes to finish it.
+const (
+	comingTries = 100
+	comingPause = 10 * time.Millisecond
+)
+
+// findTopic returns nil and no error where there is no such topic. coming is set if there
+// are directories of one that is being made.
+func (r *Root) findTopic(name string) (found *Topic, coming bool, err error) {
 	t := &Topic{root: r, name: name}
 	t.cache.topic = t
 	e, err := t.cache.load()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if e == nil {
-		found, err := t.findPartitions()
-		if !found || err != nil {
-			return nil, err
+		found, coming, err := t.findPartitions()
+		if !found && !coming || err != nil {
+			return nil, false, err
 		}
 		// Whoever made it may have written its entry after the first look.
 		t.cache.loaded = false
 		if e, err = t.cache.load(); err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		if e == nil && !found {
+			return nil, true, nil
 		}
 	}
 	if e != nil {
 		t.entry, t.id, t.count, t.numbers = true, e.id, e.partitions, nil
 	}
-	return t, nil
+	return t, false, nil
 }
 
-// findPartitions looks for the directories of a topic that has no entry.
-func (t *Topic) findPartitions() (found bool, err error) {
+// findPartitions looks for the directories of a topic that has no entry. coming is set if
+// they are those of a topic that is being made.
+func (t *Topic) findPartitions() (found, coming bool, err error) {
 	half, err := t.root.pending()
-	if err != nil || half.topics[t.name] {
-		return false, err
+	if err != nil {
+		return false, false, err
+	}
+	if half.topics[t.name] {
+		for _, n := range half.coming[t.name] {
+			if _, err := t.root.fs.Lstat(t.root.partitionPath(t.name, n)); err == nil {
+				return false, true, nil
+			}
+		}
+		return false, false, nil
 	}
 	dirs, err := t.root.partitionDirs(half)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	t.numbers = dirs[t.name]
 	if len(t.numbers) == 0 {
-		return false, nil
+		return false, false, nil
 	}
 	slices.Sort(t.numbers)
 	t.count = int(t.numbers[len(t.numbers)-1]) + 1
 	t.id, err = readPartitionID(t.root.fs, t.root.partitionPath(t.name, t.numbers[0]))
-	return true, err
+	return true, false, err
 }
 
 // Name is the topic's name.
