@@ -149,7 +149,7 @@ func (w *Writer) write(bs []placed) error {
 		}
 	}
 	w.tail = w.active.next
-	w.dur.pending = true
+	w.dur.end = w.tail.next
 	w.writeHint()
 	if w.sequenced {
 		w.producers.append(w, bs)

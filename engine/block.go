@@ -21,7 +21,8 @@ import (
 //	   4     4  version
 //	   8    16  boot id for which the three words behind it are meant
 //	  24     8  recovery point: every offset below it is on disk, in every segment
-//	  32     8  first offset of a sync that failed
+//	  32     8  first offset of a sync that failed; its complement, which is negative,
+//	            once the log was read again from the disk
 //	  40     8  end of it: what lies between is never acknowledged as durable
 //	  48     4  counter of finished syncs, a futex
 //	  52     4  who syncs for all: a pid, 0: nobody
@@ -206,6 +207,26 @@ func (b *block) storeWords() {
 	if !b.mapped {
 		_, _ = b.f.WriteAt(b.mem[:64], 0)
 	}
+}
+
+// failed is the range of offsets that a sync failed to bring to disk, end 0 where none
+// has. settled is set if the log was read again from the disk since.
+func (b *block) failed() (from, end int64, settled bool) {
+	from, end = b.failedFrom.Load(), b.failedEnd.Load()
+	if from < 0 {
+		return ^from, end, true
+	}
+	return from, end, end == 0
+}
+
+// settle moves the recovery point to the end of a log that was read from the disk and
+// synced. Whoever waited for a sync that failed is told so all the same.
+func (b *block) settle(end int64) {
+	if from, _, settled := b.failed(); !settled {
+		b.failedFrom.Store(^from)
+	}
+	b.durable.Store(end)
+	b.storeWords()
 }
 
 // finish tells all who wait that a sync has ended.

@@ -57,8 +57,8 @@ func (e *SyncError) Unwrap() error { return e.Err }
 // The recovery point is stored after the sync that it speaks of and never before:
 // whatever of the block survives a power failure is true.
 type durability struct {
-	rolled  bool // this writer sealed a segment since its last sync
-	pending bool // this writer appended since its last sync
+	rolled bool  // this writer sealed a segment since its last sync
+	end    int64 // behind what this writer has appended and not synced, 0: nothing
 }
 
 const (
@@ -81,18 +81,28 @@ func (w *Writer) Sync(ctx context.Context) (err error) {
 		w.mu.Unlock()
 		return ErrClosed
 	}
-	d := w.dur
-	if !d.pending || w.shared {
+	if w.dur.end == 0 || w.shared {
 		w.mu.Unlock()
 		return nil
 	}
-	job := syncJob{p: w.p, block: w.block, to: w.tail.next, base: w.tail.base, log: w.active.log, logBase: w.active.base}
-	crossed := d.rolled
-	d.pending, d.rolled = false, false
+	job, err := w.syncJob(ctx)
+	crossed := w.dur.rolled
+	w.dur.rolled = false
 	w.mu.Unlock()
-	defer w.guard(debug.SetPanicOnFault(true), &err)
-	if err := job.run(ctx); err != nil {
-		w.unsynced(ctx, err)
+	if err != nil {
+		return err
+	}
+	defer func(was bool) {
+		debug.SetPanicOnFault(was)
+		if r := recover(); r != nil {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			err = w.faulted("sync", job.block, r)
+		}
+	}(debug.SetPanicOnFault(true))
+	err = job.run(ctx)
+	w.synced(ctx, job.to, crossed, err)
+	if err != nil {
 		return w.p.wrap("sync", err)
 	}
 	if crossed {
@@ -103,24 +113,45 @@ func (w *Writer) Sync(ctx context.Context) (err error) {
 	return nil
 }
 
-// unsynced notes that a sync failed. After a failed write the hint is marked: the next
-// writer reads what lies beyond the recovery point from the disk before it appends
-// behind it.
-func (w *Writer) unsynced(ctx context.Context, cause error) {
+// syncJob is the wish to have on disk what this Writer has appended. mu is held.
+func (w *Writer) syncJob(ctx context.Context) (*syncJob, error) {
+	if w.block == nil { // its file was cut: it is opened anew
+		if err := w.enter(ctx); err != nil {
+			return nil, err
+		}
+		w.leave()
+	}
+	return &syncJob{p: w.p, block: w.block, to: w.dur.end, base: w.tail.base, log: w.active.log, logBase: w.active.base}, nil
+}
+
+// synced notes how a sync up to offset to has ended. Until then another Sync waits for
+// the disk too. After a failed write the hint is marked: the next writer reads what lies
+// beyond the recovery point from the disk before it appends behind it. Where that fails
+// the block says it as well.
+func (w *Writer) synced(ctx context.Context, to int64, crossed bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.dur.pending = true
-	if _, failed := errors.AsType[*SyncError](cause); !failed || w.closed {
+	if err == nil {
+		if w.dur.end <= to {
+			w.dur.end = 0
+		}
 		return
 	}
-	if err := w.enter(ctx); err != nil {
+	w.dur.rolled = w.dur.rolled || crossed
+	if _, failed := errors.AsType[*SyncError](err); !failed || w.closed || w.block == nil || w.take(ctx) != nil {
 		return
 	}
 	defer w.leave()
-	w.tail.flags |= hintUnsynced
-	w.tail.appends++
-	w.writeHint()
 	w.known = false
+	if w.block.refresh() != nil {
+		return
+	}
+	if t, ok := w.block.load(); ok {
+		t.flags |= hintUnsynced
+		w.tail = t
+		w.writeHint()
+		w.known = false
+	}
 }
 
 // syncJob is one wish to have the log on disk up to an offset.
@@ -165,12 +196,14 @@ func (j *syncJob) run(ctx context.Context) error {
 
 // failure is the error of a sync that covered offset to-1, if there was one.
 func (j *syncJob) failure() error {
-	from, end := j.block.failedFrom.Load(), j.block.failedEnd.Load()
+	from, end, _ := j.block.failed()
 	if j.to > from && j.to <= end {
-		return &SyncError{Path: j.p.dir, First: from, End: end, Err: errors.New("a sync by another process failed")}
+		return &SyncError{Path: j.p.dir, First: from, End: end, Err: errEarlierSync}
 	}
 	return nil
 }
+
+var errEarlierSync = errors.New("an earlier sync, or one by another process, failed")
 
 // lead syncs for all who wait.
 func (j *syncJob) lead() error {
@@ -179,6 +212,10 @@ func (j *syncJob) lead() error {
 	from := b.durable.Load()
 	if from >= j.to {
 		return nil
+	}
+	if first, end, settled := b.failed(); !settled && end > from {
+		// What lies below to may be gone: nobody has read it again from the disk yet.
+		return &SyncError{Path: j.p.dir, First: first, End: max(end, j.to), Err: errEarlierSync}
 	}
 	base, end := j.base, j.to
 	if h, ok := b.peek(); ok && h.next > end {

@@ -39,7 +39,9 @@ func (w *Writer) findEnd(ctx context.Context) error {
 	if err := w.block.refresh(); err != nil {
 		return err
 	}
-	if w.known && w.block.holds(&w.raw) {
+	_, failedEnd, settled := w.block.failed()
+	doubtful := !settled && failedEnd > w.block.durable.Load()
+	if w.known && !doubtful && w.block.holds(&w.raw) {
 		// Our own last words: nobody has appended since. The size tells whether
 		// something other than klog has.
 		if size, err := w.active.size(); err == nil && size == w.tail.size {
@@ -47,6 +49,10 @@ func (w *Writer) findEnd(ctx context.Context) error {
 		}
 	}
 	t, readable := w.block.load()
+	if doubtful {
+		// Whoever met the failure was killed before the hint could say so.
+		t.flags |= hintUnsynced
+	}
 	if readable && w.agrees(&t) {
 		w.tail, w.known = t, true
 		w.tail.encode(&w.raw)

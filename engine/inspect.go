@@ -72,7 +72,7 @@ func (t *tail) fields() []StateField {
 // InspectProducers reads a partition's .klog/producers: what is known of the producers
 // that wrote below the offset end.
 func InspectProducers(data []byte) (end int64, producers []segments.ProducerEntry, err error) {
-	table, end, ok := decodeProducers(data)
+	table, end, _, ok := decodeProducers(data)
 	if !ok {
 		return 0, nil, errors.New("not a table of producers that this klog knows, or damaged")
 	}

@@ -27,7 +27,8 @@ import (
 //	   4     4  CRC-32C of the bytes behind it
 //	   8     2  version
 //	  10     8  end offset
-//	  18     4  number of producers
+//	  18     4  leader epoch: one that is raised says that records may be gone
+//	  22     4  number of producers
 //
 // and for each: id 8, epoch 2, coordinator epoch 4, last timestamp 8, first offset of
 // the open transaction 8, number of batches 1, and for each of these: last sequence 4,
@@ -36,6 +37,7 @@ type producerTable struct {
 	p     *Partition
 	table *segments.ProducerTable // nil: not loaded
 	end   int64                   // the table is true for all below
+	epoch int32                   // as long as this is the leader epoch
 	base  int64                   // segment and position of end, to go on from
 	pos   int64
 	since int // appends since the file was written
@@ -43,8 +45,8 @@ type producerTable struct {
 
 const (
 	producersMagic   = "KPRD"
-	producersVersion = 1
-	producersHeader  = 22
+	producersVersion = 2
+	producersHeader  = 26
 	// storeEvery bounds how much of the log is read when a table is taken up again.
 	storeEvery = 64
 )
@@ -53,6 +55,9 @@ func producersPath(p *Partition) string { return filepath.Join(p.dir, stateDir, 
 
 // catchUp makes the table true up to the end of the log that the writer knows.
 func (t *producerTable) catchUp(w *Writer) error {
+	if t.epoch != w.tail.epoch {
+		t.table, t.epoch = nil, w.tail.epoch
+	}
 	if t.table == nil {
 		if err := t.load(w.tail.next); err != nil {
 			return err
@@ -77,7 +82,7 @@ func (t *producerTable) load(end int64) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if table, at, ok := decodeProducers(b); ok && at <= end {
+	if table, at, epoch, ok := decodeProducers(b); ok && at <= end && epoch == t.epoch {
 		t.table, t.end, t.base, t.pos = table, at, -1, 0
 		return nil
 	}
@@ -203,10 +208,32 @@ func (t *producerTable) store() {
 		return
 	}
 	defer f.Close()
-	b := encodeProducers(t.table, t.end)
+	b := encodeProducers(t.table, t.end, t.epoch)
 	if _, err := f.WriteAt(b, 0); err == nil {
 		_ = f.Truncate(int64(len(b)))
 	}
+}
+
+// forget drops what may speak of records beyond point that are gone: the table, and the
+// snapshots of segments that begin beyond it. Both may reach the disk sooner than the
+// records. Kept, a batch that was lost and is sent again is taken for a repetition.
+func (t *producerTable) forget(point int64) error {
+	t.table = nil
+	if err := t.p.fs.Remove(producersPath(t.p)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	es, err := t.p.fs.ReadDir(t.p.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range es {
+		if at, suffix, ok := segments.ParseSegmentName(e.Name()); ok && suffix == segments.SnapshotSuffix && at > point {
+			if err := t.p.fs.Remove(filepath.Join(t.p.dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // snapshot is the content of the .snapshot of a segment that begins at base. A
@@ -223,13 +250,14 @@ func (t *producerTable) snapshot(w *Writer, base int64) ([]byte, bool) {
 	return segments.EncodeSnapshot(t.table.Entries()), true
 }
 
-func encodeProducers(table *segments.ProducerTable, end int64) []byte {
+func encodeProducers(table *segments.ProducerTable, end int64, epoch int32) []byte {
 	be := binary.BigEndian
 	entries := table.Entries()
 	b := make([]byte, 8, producersHeader+len(entries)*160)
 	copy(b, producersMagic)
 	b = be.AppendUint16(b, producersVersion)
 	b = be.AppendUint64(b, uint64(end))
+	b = be.AppendUint32(b, uint32(epoch))
 	b = be.AppendUint32(b, uint32(len(entries)))
 	for _, e := range entries {
 		b = be.AppendUint64(b, uint64(e.ProducerID))
@@ -249,19 +277,20 @@ func encodeProducers(table *segments.ProducerTable, end int64) []byte {
 	return b
 }
 
-func decodeProducers(b []byte) (table *segments.ProducerTable, end int64, ok bool) {
+func decodeProducers(b []byte) (table *segments.ProducerTable, end int64, epoch int32, ok bool) {
 	be := binary.BigEndian
 	if len(b) < producersHeader || string(b[:4]) != producersMagic || be.Uint16(b[8:]) != producersVersion ||
 		crc32.Checksum(b[8:], castagnoli()) != be.Uint32(b[4:]) {
-		return nil, 0, false
+		return nil, 0, 0, false
 	}
 	end = int64(be.Uint64(b[10:]))
-	n := be.Uint32(b[18:])
+	epoch = int32(be.Uint32(b[18:]))
+	n := be.Uint32(b[22:])
 	b = b[producersHeader:]
 	table = segments.NewProducerTable()
 	for range n {
 		if len(b) < 31 {
-			return nil, 0, false
+			return nil, 0, 0, false
 		}
 		e := segments.ProducerEntry{
 			ProducerID: int64(be.Uint64(b)), Epoch: int16(be.Uint16(b[8:])), CoordinatorEpoch: int32(be.Uint32(b[10:])),
@@ -269,7 +298,7 @@ func decodeProducers(b []byte) (table *segments.ProducerTable, end int64, ok boo
 		}
 		b = b[31:]
 		if e.Count > len(e.Batches) || len(b) < e.Count*24 {
-			return nil, 0, false
+			return nil, 0, 0, false
 		}
 		for i := range e.Batches[:e.Count] {
 			e.Batches[i] = segments.SequencedBatch{
@@ -280,7 +309,7 @@ func decodeProducers(b []byte) (table *segments.ProducerTable, end int64, ok boo
 		}
 		table.Put(e)
 	}
-	return table, end, len(b) == 0
+	return table, end, epoch, len(b) == 0
 }
 
 // dropDuplicates leaves out the batches at the front that the log has already. A

@@ -21,7 +21,8 @@ import (
 // batch is checked. Writeback has no order, so a hole may be found with good batches
 // behind it: the hole goes to quarantine, the batches stay; what follows the last good
 // batch is a torn tail and is cut. The indexes of all that was checked are derived
-// anew, for they are not synced either. Then the leader epoch is raised, because
+// anew, for they are not synced either, and what is known of producers is forgotten as
+// far as it may speak of records that are gone. Then the leader epoch is raised, because
 // records that readers have seen may be gone and their offsets will be given out
 // again, everything is synced, and the recovery point moves to the end. Killed at any
 // point, it is done again by the next writer: until the hint is written, which is
@@ -51,6 +52,9 @@ func (w *Writer) recover(ctx context.Context, bases []int64, t *tail) error {
 	}
 	if next < point {
 		return w.shortLog(t, point)
+	}
+	if err := w.producers.forget(point); err != nil {
+		return err
 	}
 	if next == 0 {
 		// Nothing was ever appended: there is nothing that could have been lost.
@@ -137,8 +141,7 @@ func (w *Writer) settle(bases []int64, end int64) error {
 	if err := w.p.fs.SyncDir(w.p.dir); err != nil {
 		return err
 	}
-	w.block.durable.Store(end)
-	w.block.storeWords()
+	w.block.settle(end)
 	return nil
 }
 

@@ -14,7 +14,7 @@ func (p *Partition) SyncTo(ctx context.Context, next int64) (err error) {
 	if err := w.enter(ctx); err != nil {
 		return err
 	}
-	w.dur.pending, w.dur.rolled = true, w.tail.base > 0
+	w.dur.end, w.dur.rolled = w.tail.next, w.tail.base > 0
 	w.leave()
 	return w.Sync(ctx)
 }

@@ -46,6 +46,7 @@ type Writer struct {
 	patient patience
 	release func() // ends the hold of the critical section
 	block   *block
+	cut     []*block // blocks whose file somebody cut; a sync may still look at them
 	active  activeSegment
 	tail    tail
 	raw     [hintSize]byte // the hint that tail was read from or written to
@@ -101,6 +102,9 @@ func (w *Writer) Close() error {
 	w.active.close()
 	if w.block != nil {
 		w.block.close()
+	}
+	for _, b := range w.cut {
+		b.close()
 	}
 	return nil
 }
@@ -159,28 +163,31 @@ func (w *Writer) Append(ctx context.Context, batches []byte) (done Appended, err
 }
 
 // guard turns a fault on the mapped block into an error: somebody cut the file. was is
-// the goroutine's setting to go back to.
+// the goroutine's setting to go back to. mu is held.
 func (w *Writer) guard(was bool, err *error) {
 	debug.SetPanicOnFault(was)
-	r := recover()
-	if r == nil {
-		return
+	if r := recover(); r != nil {
+		*err = w.faulted("append", w.block, r)
 	}
-	if _, fault := r.(interface{ Addr() uintptr }); !fault {
-		panic(r)
+}
+
+// faulted gives up a block whose file was cut: the next append opens it anew. What was
+// recovered is passed on if it is no fault. mu is held.
+func (w *Writer) faulted(step string, b *block, recovered any) error {
+	if _, fault := recovered.(interface{ Addr() uintptr }); !fault || b == nil {
+		panic(recovered)
 	}
 	w.known = false
-	*err = w.p.wrap("append", fmt.Errorf("%s was cut while it was in use", w.block.f.Name()))
-	w.block.close()
-	w.block, w.dur.pending = nil, false
+	if w.block == b {
+		w.block, w.cut = nil, append(w.cut, b)
+	}
+	return w.p.wrap(step, fmt.Errorf("%s was cut while it was in use", b.f.Name()))
 }
 
 // enter begins a critical section, which leave ends: the lock is held, the locked file is
 // the one at its path, and tail is the end of the log.
 func (w *Writer) enter(ctx context.Context) error {
-	w.release = w.p.o.hold()
-	if err := w.lock.acquire(ctx, w.patient, w.gone); err != nil {
-		w.release()
+	if err := w.take(ctx); err != nil {
 		return w.p.wrap("append", err)
 	}
 	if err := w.findEnd(ctx); err != nil {
@@ -189,6 +196,16 @@ func (w *Writer) enter(ctx context.Context) error {
 		return w.p.wrap("append", err)
 	}
 	return nil
+}
+
+// take is enter without a look at the log.
+func (w *Writer) take(ctx context.Context) error {
+	w.release = w.p.o.hold()
+	err := w.lock.acquire(ctx, w.patient, w.gone)
+	if err != nil {
+		w.release()
+	}
+	return err
 }
 
 func (w *Writer) leave() {
