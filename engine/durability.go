@@ -106,7 +106,7 @@ func (w *Writer) Sync(ctx context.Context) (err error) {
 		return w.p.wrap("sync", err)
 	}
 	if crossed {
-		if err := w.p.setRecoveryCheckpoint(ctx, job.block.durable.Load()); err != nil {
+		if err := w.p.setRecoveryCheckpoint(ctx, job.block.durable.Load(), w.gone); err != nil && !errors.Is(err, ErrTopicGone) {
 			w.p.o.notice(fmt.Sprintf("%s: recovery point: %v (it stays where it was)", w.p, err))
 		}
 	}

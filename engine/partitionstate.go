@@ -72,9 +72,22 @@ func (p *Partition) recoveryCheckpoint() int64 {
 	return at
 }
 
-func (p *Partition) setRecoveryCheckpoint(ctx context.Context, at int64) error {
+// setRecoveryCheckpoint notes in the root that everything below at is on disk, if the
+// partition is still there: gone says so under the root's lock. A topic that was made
+// anew under the name must not be told that its log reaches so far.
+func (p *Partition) setRecoveryCheckpoint(ctx context.Context, at int64, gone func() error) error {
 	if p.root == nil {
 		return nil
 	}
-	return p.root.SetCheckpoint(ctx, RecoveryPointCheckpoint, p.topic, p.number, at)
+	unlock, err := p.root.lockRoot(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := gone(); err != nil {
+		return err
+	}
+	return p.root.editCheckpoint(RecoveryPointCheckpoint, func(m map[TopicPartition]int64) {
+		m[TopicPartition{p.topic, p.number}] = at
+	})
 }

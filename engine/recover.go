@@ -53,7 +53,7 @@ func (w *Writer) recover(ctx context.Context, bases []int64, t *tail) error {
 	if next < point {
 		return w.shortLog(t, point)
 	}
-	if err := w.producers.forget(point); err != nil {
+	if err := w.producers.forget(max(point, bases[0])); err != nil {
 		return err
 	}
 	if next == 0 {

@@ -162,3 +162,23 @@ func TestLostBatchIsAppendedAgain(t *testing.T) {
 		})
 	}
 }
+
+// What a writer of a deleted topic syncs in the end says nothing about the topic that
+// has its name by now.
+func TestSyncOfADeletedTopicLeavesItsSuccessorAlone(t *testing.T) {
+	top := newTopic(t, "orders", map[string]string{"segment.bytes": "150"})
+	w := openWriter(t, top)
+	fill(t, w, 5)
+	r := top.Root()
+	if _, err := r.DeleteTopic(t.Context(), "orders", false); err != nil {
+		t.Fatal(err)
+	}
+	again, err := r.CreateTopic(t.Context(), "orders", engine.TopicSpec{Partitions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Sync(t.Context())
+	if got, err := openWriter(t, again).Append(t.Context(), batch(t, "first")); err != nil || got.First != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
