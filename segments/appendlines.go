@@ -5,13 +5,9 @@ import (
 	"encoding/binary"
 )
 
-const (
-	// shortLine is up to where a line is copied in words and not by a call.
-	shortLine = 32
-	// mostLine is the length from which a line is left to AppendValue: its own length
-	// and that of its record take two bytes each at most below it.
-	mostLine = 1<<13 - recordSlack
-)
+// mostLine is the length from which a line is left to AppendValue: its own length and
+// that of its record take two bytes each at most below it.
+const mostLine = 1<<13 - recordSlack
 
 // AppendLines adds the lines that data begins with, each up to a delim, as AppendValue
 // would one by one, as long as the batch is not larger than limit with them, and returns
@@ -52,11 +48,7 @@ func (b *Builder) AppendLines(ts int64, data []byte, delim byte, limit int) (n i
 		binary.LittleEndian.PutUint64(buf[p:], offWord|(1|valWord<<8)<<(8*uint(offLen)&63)) // 1: no key
 		p += offLen + 1 + valLen
 		if size <= shortLine && len(data) >= shortLine {
-			from, to := data[:shortLine], buf[p:p+shortLine]
-			binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from))
-			binary.LittleEndian.PutUint64(to[8:], binary.LittleEndian.Uint64(from[8:]))
-			binary.LittleEndian.PutUint64(to[16:], binary.LittleEndian.Uint64(from[16:]))
-			binary.LittleEndian.PutUint64(to[24:], binary.LittleEndian.Uint64(from[24:]))
+			copyShort(buf[p:p+shortLine], data[:shortLine])
 		} else {
 			copy(buf[p:], data[:size])
 		}

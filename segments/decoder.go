@@ -193,55 +193,6 @@ func (d *Decoder) NextValue() (value []byte, offset int64, ok bool) {
 	return value, d.next - 1, true
 }
 
-// plainBytes is more than all of a plain record but its value.
-const plainBytes = 32
-
-// plainValue is NextValue for what most records are: a value under 8 KiB without key
-// and headers, in a batch of few enough records that their offset deltas take two
-// bytes. It reads no further than plainBytes before it knows the record's end, and
-// leaves whatever is different, and what is wrong, to NextValue.
-func (d *Decoder) plainValue() (value []byte, ok bool) {
-	b, i := d.buf, d.at
-	if d.left <= 0 || len(b)-i < plainBytes || d.header.Magic < 2 {
-		return nil, false
-	}
-	size := int(b[i])
-	if i++; size >= 0x80 {
-		size = size&0x7f | int(b[i])<<7
-		i++
-	}
-	end := i + size>>1
-	i++ // attributes
-	for last := i + maxVarint64 - 1; b[i] >= 0x80 && i < last; i++ {
-	}
-	if b[i] >= 0x80 {
-		return nil, false
-	}
-	i++ // timestamp delta
-	delta := int(b[i])
-	if i++; delta >= 0x80 {
-		delta = delta&0x7f | int(b[i])<<7
-		i++
-	}
-	noKey := b[i] == 1
-	n := int(b[i+1])
-	if i += 2; n >= 0x80 {
-		n = n&0x7f | int(b[i])<<7
-		i++
-	}
-	// A second byte with its high bit set has made the number too large, an odd one
-	// means a negative length.
-	start, last := i, i+n>>1
-	if size|delta|n >= 1<<14 || (size|delta|n)&1 != 0 || !noKey || last != end-1 || end > len(b) || b[last] != 0 {
-		return nil, false
-	}
-	if !d.inOrder(int32(delta >> 1)) {
-		return nil, false
-	}
-	d.at, d.left, d.next = end, d.left-1, d.header.BaseOffset+int64(delta>>1)+1
-	return b[start:last:last], true
-}
-
 // record cuts the next record off buf; the bytes begin with its attributes.
 func (d *Decoder) record() (rec []byte, ok bool) {
 	size, i := varint32(d.buf, d.at)

@@ -285,6 +285,18 @@ func (w *worker) batch(b *segments.Batch) error {
 func (w *worker) values() error {
 	delimiter := w.c.p.o.Delimiter
 	for {
+		var n int
+		var next int64
+		if w.out, n, next = w.d.AppendValues(w.out, delimiter, mostText); n > 0 {
+			w.count += int64(n)
+			w.next = next
+			if len(w.out) >= mostText {
+				if err := w.flush(); err != nil {
+					return err
+				}
+				continue
+			}
+		}
 		v, offset, ok := w.d.NextValue()
 		if !ok {
 			return nil
