@@ -26,7 +26,7 @@ func benchmarkAppend(b *testing.B, f format.Formatter) {
 
 func BenchmarkJSONOut(b *testing.B)    { benchmarkAppend(b, format.JSON{}) }
 func BenchmarkOwnJSONOut(b *testing.B) { benchmarkAppend(b, format.Own(format.JSON{})) }
-func BenchmarkPlainOut(b *testing.B) { benchmarkAppend(b, &format.Plain{Delimiter: []byte("\n")}) }
+func BenchmarkPlainOut(b *testing.B)   { benchmarkAppend(b, &format.Plain{Delimiter: []byte("\n")}) }
 
 func BenchmarkFormatOut(b *testing.B) {
 	benchmarkAppend(b, compile(b, `%t %p %o %k %v\n`, time.UTC))
