@@ -7,7 +7,7 @@ import (
 	"github.com/klog-project/klog/segments"
 )
 
-// ErrOffsetOutOfRange: what was asked for lies below the log start or beyond the end.
+// ErrOffsetOutOfRange is returned when what was asked for lies below the log start or beyond the end.
 var ErrOffsetOutOfRange = errors.New("offset out of range")
 
 // RangeError is ErrOffsetOutOfRange and says what would have been in range.

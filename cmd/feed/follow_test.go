@@ -66,7 +66,6 @@ type world struct {
 	said  []string
 	ids   int64
 	turns int // of rotation
-	wrap  bool
 }
 
 func newWorld(t *testing.T, partitions int) *world {
