@@ -67,6 +67,7 @@ type encoder struct {
 
 	row     format.Row
 	rows    rowTable
+	table   keyedTable
 	falling bool // the order of partitions in this chunk
 }
 
@@ -94,6 +95,8 @@ func (e *encoder) encode(c *chunk) {
 		e.record(c.data)
 	case e.isPlain():
 		e.lines(c.data)
+	case e.isKeyed() && len(c.data) < longChunk:
+		e.keyed(c.data)
 	case (e.choose != nil || e.o.OwnPartition) && len(c.data) < longChunk:
 		e.sorted(c.data)
 	default:

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 
@@ -98,35 +97,37 @@ func (t *rowTable) row(ref *rowRef, r *format.Row) {
 // sorted encodes records that go to several partitions.
 func (e *encoder) sorted(data []byte) {
 	e.rows.reset(e.o.Target.Partitions, data)
-	if e.isKeyed() {
-		e.keyedRows(data)
-	} else {
-		e.parsedRows(data)
-	}
+	e.parsedRows(data)
+	e.emitSorted(e.rows.used, e.emit)
+}
+
+// emitSorted lets emit encode the records that were found, for each of the partitions
+// up to a number.
+func (e *encoder) emitSorted(partitions []int32, emit func(partition, last int32)) {
 	found, last := e.failed, e.number
-	if first := e.emitAll(int32(last)); first.err != nil {
+	if first := e.emitAll(partitions, int32(last), emit); first.err != nil {
 		// What stands behind the first record that cannot be stored is not stored
 		// either, in no partition.
 		e.again()
-		e.emitAll(int32(first.number) - 1)
+		e.emitAll(partitions, int32(first.number)-1, emit)
 		found = first
 	}
 	e.failed, e.number = found, last
 }
 
-// emitAll encodes the rows up to the number last, and returns the problem that comes
+// emitAll encodes records up to the number last, and returns the problem that comes
 // first in the input.
 //
 // Every other chunk goes through the partitions in falling order: it begins with those
 // whose Writers are still open from the chunk before.
-func (e *encoder) emitAll(last int32) (first problem) {
-	slices.Sort(e.rows.used)
+func (e *encoder) emitAll(partitions []int32, last int32, emit func(partition, last int32)) (first problem) {
+	slices.Sort(partitions)
 	if e.falling {
-		slices.Reverse(e.rows.used)
+		slices.Reverse(partitions)
 	}
-	for _, p := range e.rows.used {
+	for _, p := range partitions {
 		e.failed = problem{}
-		e.emit(p, last)
+		emit(p, last)
 		if f := e.failed; f.err != nil && (first.err == nil || f.number < first.number) {
 			first = f
 		}
@@ -140,45 +141,6 @@ func (e *encoder) again() {
 	e.batches, e.notes = e.batches[:0], e.notes[:0]
 	e.skipped, e.already = 0, 0
 	e.seq.rewind()
-}
-
-// isKeyed reports whether records are a key and a value and nothing else.
-func (e *encoder) isKeyed() bool {
-	f := &e.o.Fixed
-	_, ok := e.parser.(keyParser)
-	return ok && f.Key == nil && len(f.Headers) == 0 && !f.HasTime && e.choose != nil && e.choose.ByKey([]byte{})
-}
-
-// keyedRows finds the rows of records that are a key and a value.
-func (e *encoder) keyedRows(data []byte) {
-	delim := e.o.KeyDelimiter
-	for at := 0; at < len(data); {
-		end, next := e.frame.first(data[at:])
-		if end < 0 {
-			end, next = len(data)-at, len(data)-at
-		}
-		e.number++
-		record := data[at : at+end]
-		var i int
-		if len(delim) == 1 {
-			i = bytes.IndexByte(record, delim[0])
-		} else {
-			i = bytes.Index(record, delim)
-		}
-		if i < 0 {
-			e.fail(ErrNoKey)
-			return
-		}
-		from := i + len(delim)
-		e.rows.add(e.choose.Partition(record[:i]), rowRef{
-			key:    span{int32(at), int32(i)},
-			value:  span{int32(at + from), int32(len(record) - from)},
-			ts:     e.now,
-			number: int32(e.number),
-			size:   int32(end),
-		})
-		at += next
-	}
 }
 
 // parsedRows finds the rows of any other records. A parser's bytes live for one record
@@ -211,19 +173,8 @@ func (e *encoder) parsedRows(data []byte) {
 // emit encodes the rows of one partition up to the number last.
 func (e *encoder) emit(p, last int32) {
 	t := &e.rows
-	limit := e.limit - recordOverhead
-	for i := t.heads[p]; i >= 0 && e.failed.err == nil; {
+	for i := t.heads[p]; i >= 0 && e.failed.err == nil && t.refs[i].number <= last; {
 		ref := &t.refs[i]
-		if ref.number > last {
-			break
-		}
-		// The usual record, in a batch that has room for it.
-		if e.open && e.seq == nil && ref.headers.n == 0 && ref.key.n >= 0 && ref.value.n >= 0 &&
-			e.build.Size()+int(ref.key.n)+int(ref.value.n) <= limit {
-			e.build.AppendKeyValue(ref.ts, ref.key.of(t.arena), ref.value.of(t.arena))
-			i = ref.next
-			continue
-		}
 		e.number, e.size = int64(ref.number), int64(ref.size)
 		t.row(ref, &e.row)
 		e.put(p, &e.row, ref.ts)
