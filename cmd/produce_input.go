@@ -127,8 +127,11 @@ func (o *produceOptions) parser(e *Env, f *feed.Options) error {
 		}
 		if f.Delimiter = in.Delimiter(); f.Delimiter != nil {
 			f.Parser = in
-		} else {
-			f.Stream = in
+			return nil
+		}
+		f.Stream = in
+		if o.tee {
+			return usagef("--tee: records of this format end where their fields do; only lines can be copied")
 		}
 		return nil
 	}

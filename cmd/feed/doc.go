@@ -42,7 +42,8 @@
 //
 //	source.go, descriptor.go, waiter.go, frame.go   reading, waiting and cutting
 //	memory.go, turns.go                             buffers, baton and turns
-//	row.go, encoder.go, rows.go, sequences.go       records to batches
+//	row.go, encoder.go, sequences.go                records to batches
+//	keyed.go, rows.go                               records for several partitions
 //	oversize.go                                     records over the limit
 //	stream.go                                       records that divide themselves
 //	deliver.go, partitions.go                       the turn: append, count, print

@@ -19,6 +19,7 @@ type rowReader struct {
 	begun bool // the encoder holds rows
 	since time.Time
 	bytes int
+	rows  int
 }
 
 // errEnded tells the reader of a stream that the run is to end.
@@ -75,7 +76,7 @@ func (r *rowReader) begin() {
 	if !r.begun {
 		r.c = chunk{now: r.f.src.millis()}
 		r.e.reset(&r.c)
-		r.begun, r.since, r.bytes = true, time.Now(), 0
+		r.begun, r.since, r.bytes, r.rows = true, time.Now(), 0, 0
 	}
 }
 
@@ -91,7 +92,8 @@ func (r *rowReader) add() {
 		e.put(to, &r.row, ts)
 	}
 	r.bytes += int(e.size)
-	if e.failed.err != nil || r.bytes >= chunkSize {
+	r.rows++
+	if p := r.f.pace; e.failed.err != nil || r.bytes >= chunkSize || p != nil && r.rows >= p.burst {
 		r.flush()
 	}
 }
@@ -109,6 +111,9 @@ func (r *rowReader) flush() {
 		return
 	}
 	r.begun = false
+	if p := r.f.pace; p != nil && r.rows > 0 {
+		p.wait(&r.f.src.wait, r.rows)
+	}
 	r.e.endChunk()
 	r.f.deliver(&r.c, r.e)
 	if r.bytes > longChunk {

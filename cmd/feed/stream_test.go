@@ -3,6 +3,7 @@ package feed_test
 import (
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,17 @@ func TestStreamThatEndsInsideARecord(t *testing.T) {
 	var stop *feed.StopError
 	if !errors.As(err, &rec) || rec.Number != 3 || !errors.As(err, &stop) || stop.Safe != 2 || stop.First != 2 {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestStreamRate(t *testing.T) {
+	tp := newTopic(1)
+	o := options(t, tp, framed(strings.Split(strings.Repeat("x", 60), "")...))
+	o.Stream, o.Rate = sized(t), 200
+	begin := time.Now()
+	run(t, o)
+	if took := time.Since(begin); took < 150*time.Millisecond || len(tp.values(0)) != 60 {
+		t.Errorf("60 records at 200/s took %v; %d are there", took, len(tp.values(0)))
 	}
 }
 
