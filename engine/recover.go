@@ -103,7 +103,13 @@ func (w *Writer) checkSegment(seg *tail, point int64, last bool) error {
 		if err != nil {
 			return err
 		}
-		if end.Torn {
+		if end.Torn && seg.next < point {
+			// It was synced once: nothing of it is a torn tail.
+			if w.cutOff(seg.size, size) {
+				return w.shortLog(seg, point)
+			}
+			end.Offsets = max(end.Offsets, point-seg.next)
+		} else if end.Torn {
 			if err := w.cutTorn(seg, size); err != nil {
 				return err
 			}
@@ -129,6 +135,17 @@ func (w *Writer) checkSegment(seg *tail, point int64, last bool) error {
 		return err
 	}
 	return vfs.WriteFile(w.p.fs, segmentPath(w.p.dir, seg.base, ".timeindex"), times)
+}
+
+// cutOff reports whether a batch begins at pos that, by what it says, goes on behind the
+// end of the active segment.
+func (w *Writer) cutOff(pos, size int64) bool {
+	var b [segments.HeaderSize]byte
+	if _, err := w.active.log.ReadAt(b[:], pos); err != nil {
+		return true
+	}
+	h, ok := segments.PeekHeader(b[:])
+	return ok && h.Size() > size-pos
 }
 
 // settle syncs what recovery read, so that the next reboot starts from here.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -224,5 +225,35 @@ func scan(t testing.TB, log string) (offsets []int64, epochs []int32) {
 		for o := b.BaseOffset; o <= b.LastOffset(); o++ {
 			offsets, epochs = append(offsets, o), append(epochs, b.LeaderEpoch)
 		}
+	}
+}
+
+// What was synced is not cut after a reboot, were it the very end of the log: it is
+// damage, and appends go on behind it.
+func TestDamageBelowTheRecoveryPointIsNotCut(t *testing.T) {
+	top := newTopic(t, "orders", nil)
+	w := openWriter(t, top)
+	engine.SetBoot(w, 1)
+	fill(t, w, 5)
+	if err := w.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := top.Partition(0)
+	log := activeLog(t, p)
+	size := int64(len(batch(t, "x")))
+	flip(t, log, 5*size-2)
+	before, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := openWriter(t, top)
+	engine.SetBoot(later, 2)
+	got, err := later.Append(t.Context(), batch(t, "next"))
+	if err != nil || got.First != 5 {
+		t.Errorf("append behind the damage: %+v, %v; want offset 5", got, err)
+	}
+	after, err := os.ReadFile(log)
+	if err != nil || !bytes.HasPrefix(after, before) {
+		t.Errorf("%d bytes of the log, of which %d were synced, are %d now (%v)", len(before), len(before), len(after), err)
 	}
 }
