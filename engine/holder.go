@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -73,9 +74,9 @@ func holderLine(pid int, ns, host, command string, since int64) []byte {
 
 // nameHolder writes into a lock file that this process holds who holds it. A failure to
 // write the words changes nothing.
-func nameHolder(f vfs.File) {
+func nameHolder(f vfs.File, program string) {
 	host, _ := os.Hostname()
-	_, _ = f.WriteAt(holderLine(os.Getpid(), pidNamespace(), host, strings.Join(os.Args, " "), time.Now().UnixMilli()), 0)
+	_, _ = f.WriteAt(holderLine(os.Getpid(), pidNamespace(), host, cmp.Or(program, strings.Join(os.Args, " ")), time.Now().UnixMilli()), 0)
 }
 
 func parseHolderLine(b []byte) (h Holder, ns string, ok bool) {

@@ -121,11 +121,12 @@ func waitLock(ctx context.Context, f vfs.LockFile, path string, p patience) (aba
 // one at its path. It keeps the descriptor over many lock and unlock pairs. One
 // goroutine at a time may use it.
 type lockFile struct {
-	fsys vfs.FS
-	path string
-	f    vfs.LockFile
-	id   vfs.FileID
-	told bool
+	fsys    vfs.FS
+	path    string
+	program string // what the file says of this process: Options.Program
+	f       vfs.LockFile
+	id      vfs.FileID
+	told    bool
 }
 
 // tries bounds how often a lock file that is replaced under our hands is opened anew.
@@ -198,7 +199,7 @@ func (l *lockFile) tell() {
 		return
 	}
 	l.told = true
-	nameHolder(l.f)
+	nameHolder(l.f, l.program)
 }
 
 func (l *lockFile) release() {

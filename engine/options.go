@@ -25,7 +25,8 @@ type Options struct {
 	// it: a program that wants to stop itself, on Ctrl-Z, does so outside of them, or it
 	// would hold up every other writer. nil does nothing.
 	Hold func() (release func())
-	// Program is what lock files say about this process, usually its command line.
+	// Program is what lock files say about this process, usually its command line, which
+	// "" stands for.
 	Program string
 }
 

@@ -34,7 +34,7 @@ func (r *Root) lock(ctx context.Context, path string, timeout time.Duration) (un
 		return nil, err
 	}
 	if f, err := r.fs.OpenFile(path, os.O_RDWR, 0); err == nil {
-		nameHolder(f)
+		nameHolder(f, r.o.Program)
 		_ = f.Close()
 	}
 	return func() { _ = held.Unlock() }, nil

@@ -80,7 +80,7 @@ func (p *Partition) OpenWriter(o WriterOptions) (*Writer, error) {
 	if p.root != nil {
 		w.shared = p.root.shared
 	}
-	w.lock = lockFile{fsys: p.fs, path: p.lockPath()}
+	w.lock = lockFile{fsys: p.fs, path: p.lockPath(), program: p.o.Program}
 	w.gone = w.stillThere
 	w.patient = patience{limit: o.LockTimeout, notice: p.o.notice, what: p}
 	w.producers.p = p
