@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/klog-project/klog/cmd/value"
+	"github.com/klog-project/klog/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -152,7 +153,7 @@ func unknownCommand(w string, subs []*cli.Command) error {
 		}
 	}
 	u := &usageError{msg: "unknown command " + quote(w)}
-	if near := nearest(w, names); near != "" {
+	if near := engine.Nearest(w, names); near != "" {
 		u.hint = "did you mean " + near + "?"
 	} else {
 		u.hint = "there are: " + strings.Join(names, ", ")
@@ -269,7 +270,7 @@ func (r *flagReader) set(f *valueFlag, global bool, value string) {
 // unknown is the error for a flag that is not there, with the nearest that is.
 func (r *flagReader) unknown(flag string) error {
 	u := &usageError{msg: "unknown flag " + quote(flag)}
-	if near := nearest(strings.TrimLeft(flag, "-"), r.longNames()); near != "" {
+	if near := engine.Nearest(strings.TrimLeft(flag, "-"), r.longNames()); near != "" {
 		u.hint = "did you mean --" + near + "?"
 	} else {
 		u.hint = r.helpHint()

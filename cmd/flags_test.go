@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klog-project/klog/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -231,7 +232,7 @@ func TestNearest(t *testing.T) {
 	for typed, want := range map[string]string{
 		"ordres": "orders", "order": "orders", "odrers": "orders", "paymnets": "payments", "x": "", "entirely": "", "": "",
 	} {
-		if got := nearest(typed, []string{"orders", "payments"}); got != want {
+		if got := engine.Nearest(typed, []string{"orders", "payments"}); got != want {
 			t.Errorf("%q: got %q, want %q", typed, got, want)
 		}
 	}

@@ -188,7 +188,7 @@ func (e *ConfigError) Error() string {
 func (e *ConfigError) Unwrap() error { return ErrInvalid }
 
 func unknownConfig(name string) error {
-	return &ConfigError{Name: name, Near: nearest(name, ConfigNames())}
+	return &ConfigError{Name: name, Near: Nearest(name, ConfigNames())}
 }
 
 // Source says where the effective value of a config comes from: "topic", "root" (its

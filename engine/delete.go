@@ -251,7 +251,7 @@ func (r *Root) newestDeleted(name string) (*trashRecord, error) {
 		}
 		names = append(names, rec.Topic)
 	}
-	return nil, &UnknownTopicError{Name: name, Root: r.dir, Near: nearest(name, names), Deleted: true}
+	return nil, &UnknownTopicError{Name: name, Root: r.dir, Near: Nearest(name, names), Deleted: true}
 }
 
 // finishUndelete does what of an undelete is not done yet.

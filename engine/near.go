@@ -1,8 +1,8 @@
 package engine
 
-// nearest returns the candidate most like name, "" where none is like it: more than a
-// third of the letters would have to change.
-func nearest(name string, candidates []string) string {
+// Nearest returns the candidate most like name, "" where none is like it: more than a
+// third of the letters would have to change. It is for the hint of an error.
+func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", max(1, len(name)/3)+1
 	for _, c := range candidates {
 		if len(c)-len(name) >= bestDistance || len(name)-len(c) >= bestDistance {

@@ -45,7 +45,7 @@ func (r *Root) Topic(name string) (*Topic, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return nil, &UnknownTopicError{Name: name, Root: r.dir, Near: nearest(name, names)}
+	return nil, &UnknownTopicError{Name: name, Root: r.dir, Near: Nearest(name, names)}
 }
 
 // comingTries and comingPause bound the wait for a topic whose directories have their
