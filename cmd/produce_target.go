@@ -173,10 +173,10 @@ func (o *produceOptions) lockTimeout(e *Env) time.Duration {
 	return timeout
 }
 
-func (t *produceTarget) syncTo(ctx context.Context, n int32, next int64) error {
+func (t *produceTarget) syncTo(ctx context.Context, n int32, _ int64) error {
 	p, err := t.topic.Partition(n)
 	if err != nil {
 		return err
 	}
-	return p.SyncTo(ctx, next)
+	return p.Sync(ctx)
 }

@@ -73,10 +73,7 @@ func TestG016FailedPartitionSyncIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := openWriter(t, top)
-	got, err := w.Append(t.Context(), batch(t, "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fill(t, w, 1)
 	failing = true
 	if err := p.Sync(t.Context()); !errors.Is(err, syscall.EIO) {
 		t.Errorf("error %v", err)
