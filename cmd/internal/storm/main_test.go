@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/klog-project/klog/cmd"
 	"github.com/klog-project/klog/segments/vfs"
@@ -49,14 +48,6 @@ func long(t *testing.T) {
 	t.Helper()
 	if os.Getenv("KLOG_TEST_LONG") == "" {
 		t.Skip("takes minutes: make test-long runs it")
-	}
-}
-
-// needRoot skips a test that mounts something.
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root")
 	}
 }
 
@@ -213,15 +204,4 @@ func shellStatus(s *os.ProcessState) int {
 		return 128 + int(ws.Signal())
 	}
 	return s.ExitCode()
-}
-
-// eventually waits until ok holds. It looks often and gives up after a minute, which is
-// long only for a machine that does much else.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }
