@@ -123,19 +123,40 @@ func (r *LogReader) Next() (Batch, error) {
 // whether it is damage.
 func (r *LogReader) NextChunk(c *Chunk) error {
 	for {
-		err := r.advance(func() error { return r.scan.nextRun(c) })
+		next := int64(0) // the offset that the batches in front lead to
+		err := r.advance(func() error {
+			next = r.scan.NextOffset()
+			return r.scan.nextRun(c)
+		})
 		if err != nil {
 			return err
 		}
-		r.end = max(r.end, r.scan.NextOffset())
-		for len(c.Batches) > 0 && c.Batches[0].LastOffset() < r.want && c.Batches[0].CheckCRC() {
+		for len(c.Batches) > 0 && c.Batches[0].LastOffset() < r.want {
+			b := c.Batches[0]
+			if !b.CheckCRC() {
+				return r.nextAsChunk(c, b.Position, next)
+			}
+			next = b.LastOffset() + 1
 			c.Batches = c.Batches[1:]
 		}
+		r.end = max(r.end, r.scan.NextOffset())
 		if len(c.Batches) > 0 {
 			r.want = max(r.want, r.scan.NextOffset())
 			return nil
 		}
 	}
+}
+
+// nextAsChunk makes a chunk of what Next returns from a place on that has been passed:
+// a batch is bad there of which it is not sure that nobody wants it.
+func (r *LogReader) nextAsChunk(c *Chunk, pos, next int64) error {
+	r.scan.Resume(pos, next)
+	b, err := r.Next()
+	if err != nil {
+		return err
+	}
+	c.Batches, c.Shared = append(c.Batches[:0], b), true
+	return nil
 }
 
 // SkipCorrupt goes on behind the damage that Next has reported: at the next good

@@ -36,12 +36,14 @@ func (p *Printer) Copy(ctx context.Context, r *engine.Reader) error {
 	}
 }
 
-// carefully prints from an offset on record by record, until the offset last is passed.
+// carefully prints from an offset on record by record, to the first one behind the
+// offset last: only then has the reader said all that is to be said of the batch.
 func (p *Printer) carefully(r *engine.Reader, from, last int64) error {
 	r.Back(from)
-	for r.Offset() <= last && !p.Full() {
+	for passed := false; !passed && !p.Full(); {
 		rec, err := r.Next()
 		if err == nil {
+			passed = rec.Offset > last
 			err = p.record(r, rec)
 		}
 		if err != nil {
@@ -60,6 +62,7 @@ type copying struct {
 	r            *engine.Reader
 	source       *format.Source
 	start, until int64 // offsets of the run's records; until is exclusive
+	alone        bool  // one worker is at work
 
 	reading sync.Mutex  // held by the worker that takes the next chunk
 	taken   int64       // chunks taken; guarded by reading
@@ -343,7 +346,10 @@ func (w *worker) records() error {
 		if r.Offset < c.start || r.Offset >= c.until || !o.Filter.Keep(r) {
 			continue
 		}
-		number := c.p.printed + w.count + 1 // exact where one worker is at work
+		number := int64(0) // where two are at work nobody knows, and nobody asks
+		if c.alone {
+			number = c.p.printed + w.count + 1
+		}
 		if o.Limit >= 0 && number > o.Limit {
 			return errFull
 		}
