@@ -22,11 +22,16 @@ func InspectHint(data []byte) ([]StateField, error) {
 		return nil, fmt.Errorf("%w: %d bytes", errBlock, len(data))
 	}
 	word := func(at int) int64 { return int64(binary.NativeEndian.Uint64(data[at:])) }
+	from, settled := word(32), false
+	if from < 0 { // see block.failed
+		from, settled = ^from, true
+	}
 	fields := []StateField{
 		{"boot_id", hex.EncodeToString(data[8:24])},
 		{"recovery_point", word(24)},
-		{"failed_sync_from", word(32)},
+		{"failed_sync_from", from},
 		{"failed_sync_end", word(40)},
+		{"failed_sync_settled", settled},
 		{"syncs", int64(binary.NativeEndian.Uint32(data[48:]))},
 	}
 	b := &block{mem: data}
