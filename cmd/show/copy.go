@@ -90,7 +90,9 @@ func (c *copying) workers() int {
 
 func (c *copying) run(ctx context.Context) error {
 	var wg sync.WaitGroup
-	for range c.workers() - 1 {
+	n := c.workers()
+	c.alone = n == 1
+	for range n - 1 {
 		wg.Go(func() { c.worker().work(ctx) })
 	}
 	c.worker().work(ctx)
