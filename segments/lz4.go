@@ -48,7 +48,7 @@ const (
 
 // lz4Writer compresses with tables that it keeps.
 type lz4Writer struct {
-	fast *lz4.Compressor
+	fast *lz4Fast
 	high *lz4.CompressorHC
 }
 
@@ -80,9 +80,9 @@ func (z *lz4Writer) compress(dst []byte, level int, src []byte) ([]byte, error) 
 func (z *lz4Writer) block(level int) func(src, dst []byte) (int, error) {
 	if level <= 1 {
 		if z.fast == nil {
-			z.fast = new(lz4.Compressor)
+			z.fast = new(lz4Fast)
 		}
-		return z.fast.CompressBlock
+		return z.fast.compress
 	}
 	if z.high == nil {
 		z.high = new(lz4.CompressorHC)
