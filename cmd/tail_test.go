@@ -315,3 +315,21 @@ func TestFollowerDiesWithItsReader(t *testing.T) {
 		t.Errorf("status %d, want 141", got)
 	}
 }
+
+// Records beyond what segments and batches may hold now are read like others.
+func TestG064G065LargeRecordsAreRead(t *testing.T) {
+	root(t)
+	run(t, "", "topic", "create", "t", "--config", "segment.bytes=1024", "--config", "max.message.bytes=10MB")
+	large := strings.Repeat("0123456789", 500_000)
+	input := "small\n" + large + "\nsmall again\n"
+	run(t, input, "produce", "t")
+	run(t, "", "topic", "alter", "t", "--config", "max.message.bytes=1000", "--config", "segment.bytes=2048")
+	for _, args := range [][]string{{"cat", "t"}, {"tail", "t"}, {"cat", "t", "-o", "0", "-n", "3"}, {"cat", "t", "-F", "%v\\n"}} {
+		if got := run(t, "", args...); got != input {
+			t.Errorf("%v: %d bytes, want %d", args, len(got), len(input))
+		}
+	}
+	if got := run(t, "", "cat", "t", "-o", "2"); got != "small again\n" {
+		t.Errorf("behind it: %q", got)
+	}
+}
