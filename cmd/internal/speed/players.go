@@ -29,6 +29,8 @@ func play(role string, args []string) error {
 		return playAppend(args)
 	case "play-watch":
 		return playWatch(args[0])
+	case "play-peak":
+		return playPeak(args)
 	}
 	return errors.New("unknown role " + role)
 }
