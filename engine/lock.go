@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/klog-project/klog/segments/vfs"
@@ -23,7 +24,7 @@ const (
 // ErrTopicGone is returned when the topic or partition that is being used was
 // deleted, renamed or replaced by another of its name. What was acknowledged before
 // is in the old one; nothing is written into the new one.
-var ErrTopicGone = errors.New("the topic is no longer the one that was opened")
+var ErrTopicGone = errors.New("the topic was deleted, renamed or replaced while it was in use")
 
 // ErrClosed is returned by a method of something that was closed.
 var ErrClosed = errors.New("already closed")
@@ -171,11 +172,9 @@ func (l *lockFile) acquire(ctx context.Context, p patience, gone func() error) e
 func (l *lockFile) open() error {
 	f, err := l.fsys.OpenLock(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		var made vfs.File
-		if made, err = vfs.OpenOrCreate(l.fsys, l.path); err != nil {
+		if err = l.make(); err != nil {
 			return err
 		}
-		made.Close()
 		f, err = l.fsys.OpenLock(l.path)
 	}
 	if err != nil {
@@ -190,6 +189,22 @@ func (l *lockFile) open() error {
 	l.id = vfs.IDOf(info)
 	l.told = false
 	return nil
+}
+
+// make makes the lock file, and the state directory that holds it where that was lost
+// with all that was in it. Of several processes that are at it, one makes each of them.
+func (l *lockFile) make() error {
+	f, err := vfs.OpenOrCreate(l.fsys, l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = vfs.Mkdir(l.fsys, filepath.Dir(l.path)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		f, err = vfs.OpenOrCreate(l.fsys, l.path)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // tell writes once into the lock file who holds it. The words are for people: a

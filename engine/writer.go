@@ -201,11 +201,18 @@ func (w *Writer) enter(ctx context.Context) error {
 // take is enter without a look at the log.
 func (w *Writer) take(ctx context.Context) error {
 	w.release = w.p.o.hold()
+	was := w.lock.id
 	err := w.lock.acquire(ctx, w.patient, w.gone)
 	if err != nil {
 		w.release()
+		return err
 	}
-	return err
+	if w.block != nil && w.lock.id != was {
+		// The lock file was lost, and perhaps all that lay beside it: a block that is
+		// not the one at its path is shared with nobody.
+		w.block, w.cut, w.known = nil, append(w.cut, w.block), false
+	}
+	return nil
 }
 
 func (w *Writer) leave() {
