@@ -38,6 +38,9 @@ func (w *Writer) rebuild(ctx context.Context, h *tail, known bool) error {
 		return w.startLog(ctx, h, lived)
 	}
 	t := w.emptyTail(bases[len(bases)-1])
+	if !known && len(bases) == 1 && w.isNew(bases[0]) {
+		return w.begin(ctx, bases, t)
+	}
 	if lived && h.flags&hintUnsynced == 0 {
 		err = w.endOf(ctx, &t, h)
 	} else {
@@ -48,6 +51,34 @@ func (w *Writer) rebuild(ctx context.Context, h *tail, known bool) error {
 	}
 	t.appends = h.appends
 	return w.adopt(bases, t)
+}
+
+// isNew reports whether the segment is the empty one of a partition that was made in
+// this boot: nothing was appended to it that a reboot could have taken away.
+func (w *Writer) isNew(base int64) bool {
+	st, err := w.p.fs.Stat(segmentPath(w.p.dir, base, ".log"))
+	if err != nil || st.Size() > 0 || w.block.durable.Load() > 0 {
+		return false
+	}
+	booted := w.bootTime()
+	return booted > 0 && st.ModTime().Unix() > booted+bootSlack
+}
+
+// begin is the first append's look at a new partition. Whoever made it has synced its
+// files and names, and the list is derived data: nothing has to be synced here, under
+// the lock.
+func (w *Writer) begin(ctx context.Context, bases []int64, t tail) error {
+	if err := w.endOf(ctx, &t, &tail{}); err != nil {
+		return err
+	}
+	if dir, err := w.p.fs.Stat(w.p.dir); err == nil {
+		list := segments.EncodeList([]segments.SegmentInfo{{Base: bases[0], MaxTimestamp: segments.UnknownTimestamp}}, dir)
+		if f, err := vfs.OpenOrCreate(w.p.fs, filepath.Join(w.p.dir, segments.ListName)); err == nil {
+			_, _ = f.WriteAt(list, 0)
+			_ = f.Close()
+		}
+	}
+	return w.adopt(nil, t)
 }
 
 // shortLog is the refusal to append to a log that lost its end without a reboot: the
