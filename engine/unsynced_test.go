@@ -72,10 +72,10 @@ func TestSyncBesideASync(t *testing.T) {
 // failure in the block: the next one reads the log from the disk before it goes on, and
 // no later sync covers up what may be missing.
 func TestG016FailedSyncThatWasNotMarked(t *testing.T) {
-	failing := false
+	var failing atomic.Bool // an abandoned wait for the lock may still ask
 	mem := vfs.NewMem()
 	fault := vfs.NewFault(mem, func(c vfs.Call) error {
-		if failing && c.Kind == vfs.KindSync && strings.HasSuffix(c.Name, ".log") {
+		if failing.Load() && c.Kind == vfs.KindSync && strings.HasSuffix(c.Name, ".log") {
 			return syscall.EIO
 		}
 		return nil
@@ -96,11 +96,11 @@ func TestG016FailedSyncThatWasNotMarked(t *testing.T) {
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	failing = true
+	failing.Store(true)
 	if err := w.Sync(t.Context()); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("error %v", err)
 	}
-	failing = false
+	failing.Store(false)
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}

@@ -195,6 +195,9 @@ func TestBuilderErrors(t *testing.T) {
 // TestHotPathsDoNotAllocate holds what is called for every record, and for every batch
 // once the buffers have their size, to no allocation at all.
 func TestHotPathsDoNotAllocate(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates beside")
+	}
 	lines := logLines(100)
 	header := []segments.Header{{Key: []byte("k"), Value: []byte("v")}}
 	for codec := segments.None; codec <= segments.Zstd; codec++ {

@@ -87,6 +87,9 @@ func codecOf(name string) segments.Codec {
 // without taking the bound's memory, and reads them in not much more than their size
 // where the bound allows.
 func TestBombsTakeLittleMemory(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates beside")
+	}
 	const size = 80 << 20
 	for name, stream := range bombs(t, size) {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,6 @@
+//go:build race
+
+package segments_test
+
+// raceDetector: this binary counts more allocations than the program makes.
+const raceDetector = true
