@@ -51,7 +51,10 @@ func runLocks(ctx context.Context, e *Env, o tableOptions) error {
 func lockCells(l engine.Lock, host string) []any {
 	var topic, partition, group, pid, command, since any
 	if l.Topic != "" {
-		topic, partition = l.Topic, l.Partition
+		topic = l.Topic
+	}
+	if l.Partition >= 0 {
+		partition = l.Partition
 	}
 	if l.PID > 0 && !l.Foreign {
 		pid = l.PID

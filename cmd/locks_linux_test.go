@@ -99,3 +99,31 @@ func TestLocksNamesHolderAndWaiter(t *testing.T) {
 		t.Errorf("all are gone, got %+v", rows)
 	}
 }
+
+func TestLocksNamesFollow(t *testing.T) {
+	r := newRoot(t)
+	log := filepath.Join(t.TempDir(), "app.log")
+	if err := os.WriteFile(log, []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := r.klog("produce", "my-topic", "--follow", log)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the line is in", func() bool { return r.cat("my-topic") == "one\n" })
+	follows := 0
+	for _, l := range listLocks(t, r.dir) {
+		if l.Kind != "follow" {
+			continue
+		}
+		follows++
+		if l.Topic == nil || *l.Topic != "my-topic" || l.Partition != nil || l.Since == nil || l.PID != c.Process.Pid {
+			t.Errorf("locks lists %+v", l)
+		}
+	}
+	if follows != 1 {
+		t.Errorf("%d locks of a follow, want 1", follows)
+	}
+	c.Process.Signal(syscall.SIGTERM)
+	ended(t, c)
+}

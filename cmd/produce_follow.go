@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"path/filepath"
 
@@ -32,7 +33,7 @@ func runFollow(ctx context.Context, e *Env, o produceOptions, f feed.Options) er
 	t.configure(e, &o, &f)
 	fo := t.followOptions(e, &o, path)
 	fo.Durable = f.Sync.Exit
-	unlock, err := lockFollow(e, fo.State)
+	unlock, err := t.lockFollow(path, fo.State)
 	if err != nil {
 		return err
 	}
@@ -92,22 +93,27 @@ func followState(t *engine.Topic, path string) string {
 	return filepath.Join(t.Root().Dir(), ".klog", "follow", t.Name()+"-"+hex.EncodeToString(sum[:8]))
 }
 
+// followedError tells that a file is being followed into the topic already.
+type followedError struct {
+	path, topic string
+	held        *engine.LockedError
+}
+
+func (f *followedError) Error() string {
+	return fmt.Sprintf("%s: is being followed into %s already, by %s", f.path, f.topic, f.held.Holder)
+}
+
+func (f *followedError) Unwrap() error { return f.held }
+
 // lockFollow keeps a second run of the same follow away, until unlock.
-func lockFollow(e *Env, state string) (unlock func(), err error) {
+func (t *produceTarget) lockFollow(path, state string) (unlock func(), err error) {
 	if err := vfs.MkdirAll(vfs.OS, filepath.Dir(state)); err != nil {
 		return nil, err
 	}
-	name := state + ".lock"
-	held, err := vfs.TryLock(vfs.OS, name)
-	if errors.Is(err, vfs.ErrLocked) {
-		locked := &engine.LockedError{Path: name}
-		users, _ := engine.LockUsers(name) // whom nobody can name is not named
-		for _, u := range users {
-			if !u.Waiting {
-				locked.Holder = u.Holder
-			}
-		}
-		return nil, locked
+	held, err := t.topic.Root().Hold(state + ".lock")
+	var locked *engine.LockedError
+	if errors.As(err, &locked) {
+		return nil, &followedError{path, t.topic.Name(), locked}
 	}
 	if err != nil {
 		return nil, err

@@ -222,8 +222,13 @@ func TestSecondFollowIsBusy(t *testing.T) {
 	until(t, "the line is in", func() bool { return r.cat("t") == "one\n" })
 	second := r.klog("produce", "t", "--follow", log)
 	out, _ := second.CombinedOutput()
-	if second.ProcessState.ExitCode() != 5 || !bytes.Contains(out, []byte(fmt.Sprint(first.Process.Pid))) {
-		t.Errorf("status %d, said %q", second.ProcessState.ExitCode(), out)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := fmt.Sprintf("klog: produce: %s: is being followed into t already, by pid %d (", log, first.Process.Pid)
+	if second.ProcessState.ExitCode() != 5 || !strings.HasPrefix(string(out), said) || !strings.HasSuffix(string(out), ") on "+host+"\n") {
+		t.Errorf("status %d, said %q, want %q and %s", second.ProcessState.ExitCode(), out, said, host)
 	}
 	first.Process.Signal(syscall.SIGTERM)
 	if got := ended(t, first); got != 143 {

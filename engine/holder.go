@@ -40,8 +40,12 @@ func (h Holder) String() string {
 	if h.Command != "" {
 		s += " (" + h.Command + ")"
 	}
-	if h.Host != "" {
-		s += " on " + h.Host
+	host := h.Host
+	if host == "" && !h.Foreign {
+		host, _ = os.Hostname()
+	}
+	if host != "" {
+		s += " on " + host
 	}
 	if h.Foreign {
 		s += " in another pid namespace"

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
+
+	"github.com/klog-project/klog/segments"
 )
 
 // LockKind is what a lock of a root guards.
@@ -21,7 +24,7 @@ const (
 type Lock struct {
 	Kind      LockKind
 	Path      string // the lock file
-	Topic     string // "" unless the lock is a partition's
+	Topic     string // "" unless the lock is a partition's or of a follow
 	Partition int32  // -1 unless the lock is a partition's
 	LockUser
 }
@@ -58,9 +61,20 @@ func (r *Root) Locks(ctx context.Context) ([]Lock, error) {
 		return nil, err
 	}
 	for _, f := range files {
-		all = r.locksAt(all, table, Lock{Kind: FollowLock, Path: r.statePath(followDirName, f.Name()), Partition: -1})
+		all = r.locksAt(all, table, Lock{Kind: FollowLock, Path: r.statePath(followDirName, f.Name()), Topic: followedTopic(f.Name()), Partition: -1})
 	}
 	return all, nil
+}
+
+// followedTopic is the topic in the name of a follow's lock file, TOPIC-HASH.lock; "" where
+// the name is none.
+func followedTopic(file string) string {
+	name, ok := strings.CutSuffix(file, ".lock")
+	i := strings.LastIndexByte(name, '-')
+	if !ok || i < 0 || segments.ValidTopicName(name[:i]) != nil {
+		return ""
+	}
+	return name[:i]
 }
 
 // locksAt appends l once for each process at it. A file that is not there or cannot be

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/klog-project/klog/segments/vfs"
@@ -33,10 +32,7 @@ func (r *Root) lock(ctx context.Context, path string, timeout time.Duration) (un
 	if err != nil {
 		return nil, err
 	}
-	if f, err := r.fs.OpenFile(path, os.O_RDWR, 0); err == nil {
-		nameHolder(f, r.o.Program)
-		_ = f.Close()
-	}
+	r.nameHolderOf(path)
 	return func() { _ = held.Unlock() }, nil
 }
 
