@@ -98,6 +98,14 @@ func (e *Env) tell(format string, args ...any) {
 	}
 }
 
+// size is a number of bytes in a message: for people on a terminal, exact elsewhere.
+func (e *Env) size(n int64) string {
+	if e.IsTerminal(e.Stderr) {
+		return value.FormatSize(n)
+	}
+	return strconv.FormatInt(n, 10) + "B"
+}
+
 // configPairs are the configs that were set, by name.
 func configPairs(set map[string]string) pairs {
 	ps := make(pairs, 0, len(set))

@@ -43,12 +43,13 @@ type doomed struct {
 	bytes int64
 }
 
-func (d *doomed) String() string {
+// text says it in a message of e.
+func (d *doomed) text(e *Env) string {
 	what := d.name
 	if d.trash {
 		what += " (deleted before)"
 	}
-	return fmt.Sprintf("%s, %s, %s", what, counted(d.parts, "partition"), value.FormatSize(d.bytes))
+	return fmt.Sprintf("%s, %s, %s", what, counted(d.parts, "partition"), e.size(d.bytes))
 }
 
 func runTopicDelete(ctx context.Context, e *Env, names []string, o topicDeleteOptions) error {
@@ -65,7 +66,7 @@ func runTopicDelete(ctx context.Context, e *Env, names []string, o topicDeleteOp
 			done.done(err)
 			continue
 		}
-		all, words = append(all, d), append(words, d.String())
+		all, words = append(all, d), append(words, d.text(e))
 	}
 	if len(all) == 0 {
 		return done.err()
@@ -133,7 +134,7 @@ func deleteTopic(ctx context.Context, e *Env, root *engine.Root, d *doomed, now 
 		for _, g := range gone {
 			freed += g.Bytes
 		}
-		e.tell("%s: %s came free", d.name, value.FormatSize(freed))
+		e.tell("%s: %s came free", d.name, e.size(freed))
 		return nil
 	}
 	deleted, err := root.DeleteTopic(ctx, d.name, now)
@@ -143,10 +144,10 @@ func deleteTopic(ctx context.Context, e *Env, root *engine.Root, d *doomed, now 
 	case err != nil:
 		return err
 	case now:
-		e.tell("%s: %s came free", d.name, value.FormatSize(deleted.Bytes))
+		e.tell("%s: %s came free", d.name, e.size(deleted.Bytes))
 	default:
 		e.Notice(fmt.Sprintf("%s: %s come free after %s, or at once with klog topic delete --now %s",
-			d.name, value.FormatSize(deleted.Bytes), value.FormatTime(deleted.RemoveAt.UnixMilli(), e.Location), d.name))
+			d.name, e.size(deleted.Bytes), value.FormatTime(deleted.RemoveAt.UnixMilli(), e.Location), d.name))
 	}
 	return nil
 }
