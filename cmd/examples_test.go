@@ -36,7 +36,7 @@ func TestExamplesAreCommandLines(t *testing.T) {
 				found++
 				parsed, err := readFlags(app, args)
 				if err == nil && parsed.command() != nil && !parsed.help {
-					err = checkArgs(parsed.command(), parsed.args)
+					err = checkArgs(parsed.command(), parsed.name(), parsed.args)
 				}
 				if err != nil {
 					t.Errorf("%s: klog %s: %v", where, strings.Join(args, " "), err)

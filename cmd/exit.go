@@ -5,6 +5,7 @@ import (
 	"errors"
 	"syscall"
 
+	"github.com/klog-project/klog/cmd/feed"
 	"github.com/klog-project/klog/cmd/value"
 	"github.com/klog-project/klog/engine"
 	"github.com/klog-project/klog/segments"
@@ -82,6 +83,7 @@ func exitCode(err error) int {
 		out   *outputError
 		stop  *signalError
 		conf  *engine.ConfigError
+		input *feed.RecordError
 		lock  *engine.LockedError
 	)
 	switch {
@@ -95,6 +97,8 @@ func exitCode(err error) int {
 		return exitBrokenPipe
 	case errors.As(err, &out):
 		return ExitFailure // also when what is full is the disk of the output
+	case errors.As(err, &input) && errors.As(err, &wrong):
+		return ExitFailure // not the user's words but the data's
 	case errors.As(err, &usage), errors.As(err, &wrong):
 		return ExitUsage
 	case errors.As(err, &conf) && conf.File != "":

@@ -142,6 +142,13 @@ func (r *flagReader) word(w string) error {
 			return nil
 		}
 	}
+	if w == "help" && r.line.command() != nil {
+		r.line.help = true // also of a command named behind it: klog topic help create
+		return nil
+	}
+	if name := strings.TrimLeft(r.line.name()+" "+w, " "); planned(name) {
+		return notInThisVersion(name)
+	}
 	return unknownCommand(w, subs)
 }
 
@@ -269,6 +276,9 @@ func (r *flagReader) set(f *valueFlag, global bool, value string) {
 
 // unknown is the error for a flag that is not there, with the nearest that is.
 func (r *flagReader) unknown(flag string) error {
+	if planned(flag) || planned(r.line.name()+" "+flag) {
+		return notInThisVersion(flag)
+	}
 	u := &usageError{msg: "unknown flag " + quote(flag)}
 	if near := engine.Nearest(strings.TrimLeft(flag, "-"), r.longNames()); near != "" {
 		u.hint = "did you mean --" + near + "?"

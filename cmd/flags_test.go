@@ -36,7 +36,7 @@ func toyApp(e *Env, got *toyOptions) *cli.App {
 		Flags: []cli.Flag{
 			countFlag(&got.count, "count", "n", "`N` records"),
 			stringFlag(&got.offset, "offset", "o", "from `EXPR`"),
-			stringFlag(&got.keyDel, "key-delimiter", "K", "between key and value"),
+			flagOf(&got.keyDel, "key-delimiter", "K", "between key and value", anyText),
 			choiceFlag(&got.codec, "compress", "z", "with `CODEC`", "none", "gzip"),
 			switchFlag(&got.json, "json", "J", "JSON"),
 			switchFlag(&got.follow, "follow", "f", "go on"),

@@ -45,9 +45,21 @@ func listFlagOf[T any](dest *[]T, name, alias, usage string, parse func(string) 
 	}}
 }
 
-// stringFlag is a flag with any text as value.
+// stringFlag is a flag with any text but an empty one as value: that is mostly a variable
+// of the shell that is not set, and would make another command of it.
 func stringFlag(dest *string, name, alias, usage string) *valueFlag {
-	return flagOf(dest, name, alias, usage, func(s string) (string, error) { return s, nil })
+	return flagOf(dest, name, alias, usage, filled(func(s string) (string, error) { return s, nil }))
+}
+
+// filled is parse, for values that are not empty.
+func filled[T any](parse func(string) (T, error)) func(string) (T, error) {
+	return func(s string) (T, error) {
+		if s == "" {
+			var none T
+			return none, usagef("it needs a value that is not empty")
+		}
+		return parse(s)
+	}
 }
 
 // stringsFlag is stringFlag, repeatable.

@@ -28,7 +28,7 @@ func recordFlags(e *Env, o *produceOptions) []cli.Flag {
 		optionalFlag(&o.key, "key", "k", "the `KEY` of every record", anyText),
 		flagOf(&o.keyDelimiter, "key-delimiter", "K", "the key stands before the first `DELIM` of a record", parseDelimiter),
 		stringFlag(&o.keyJSON, "key-json", "", "the key is found at `PATH` (gjson) in a value that is JSON"),
-		flagOf(&o.keyRegexp, "key-regex", "", "the key is what the first group of `RE`, or all of it, matches in the value", regexp.Compile),
+		flagOf(&o.keyRegexp, "key-regex", "", "the key is what the first group of `RE`, or all of it, matches in the value", filled(regexp.Compile)),
 		optionalFlag(&o.timestamp, "timestamp", "", "the `TIME` of every record (default: when it is read)", e.parseTime),
 		stringFlag(&o.timestampJSON, "timestamp-json", "", "the time is found at `PATH` (gjson) in a value that is JSON"),
 		listFlagOf(&o.headers, "header", "H", "add the header `NAME=VALUE` to every record", parseHeader),

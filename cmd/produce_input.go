@@ -29,6 +29,7 @@ func (o *produceOptions) check() error {
 		{"--json", "--format", "--key-regex"},
 		{"--json", "--format", "--timestamp-json"},
 		{"--delimiter", "--null", "--whole", "--format"},
+		{"--partition", "--keep-partition"},
 	} {
 		if err := o.several(group); err != nil {
 			return err
@@ -67,6 +68,10 @@ func (o *produceOptions) given(name string) bool {
 		return o.timestamp != nil
 	case "--timestamp-json":
 		return o.timestampJSON != ""
+	case "--partition":
+		return o.partition >= 0
+	case "--keep-partition":
+		return o.keepPartition
 	case "--json":
 		return o.json
 	case "--format":
@@ -98,7 +103,11 @@ func (o *produceOptions) feedOptions(e *Env) (feed.Options, error) {
 	if o.null {
 		f.Delimiter = []byte{0}
 	}
-	if o.key != nil {
+	switch {
+	case o.key == nil:
+	case *o.key == "" && o.emptyNull:
+		f.Fixed.NullKey = true
+	default:
 		f.Fixed.Key = []byte(*o.key)
 	}
 	if o.timestamp != nil {

@@ -72,13 +72,19 @@ func Main(ctx context.Context, e *Env, args []string) (code int) {
 // status.
 func (e *Env) finish(ctx context.Context, err error) int {
 	err = cause(ctx, err)
-	if ferr := e.flush(); ferr != nil && (err == nil || !silent(err)) {
+	if ferr := e.flush(); ferr != nil && !toldAlready(err, ferr) {
 		err = ferr // what was printed did not arrive: that is the news
 	}
 	if errors.Is(err, errBrokenPipe) {
 		e.dieOfBrokenPipe()
 	}
 	return e.report(err)
+}
+
+// toldAlready reports whether a failed flush is no news beside err: that ends the command
+// without a word, or tells of the flush and of more.
+func toldAlready(err, flush error) bool {
+	return err != nil && (silent(err) || errors.Is(err, flush))
 }
 
 // internalError tells of a fault in klog itself.
@@ -109,7 +115,7 @@ func run(ctx context.Context, e *Env, app *cli.App, args []string) error {
 	case len(line.command().Subcommands) > 0:
 		return missingCommand(line.command().Subcommands)
 	}
-	if err := checkArgs(line.command(), line.args); err != nil {
+	if err := checkArgs(line.command(), line.name(), line.args); err != nil {
 		return err
 	}
 	if err := e.takeFlags(line); err != nil {
@@ -173,8 +179,8 @@ func missingCommand(subs []*cli.Command) error {
 
 // checkArgs holds the number of positional arguments against ArgsUsage, which is the
 // one place that tells it: "NAME", "TOPIC [FILE...]", "[TOPIC...]". A command whose
-// ArgsUsage holds "--" checks for itself.
-func checkArgs(c *cli.Command, args []string) error {
+// ArgsUsage holds "--" checks for itself. name is all words of the command.
+func checkArgs(c *cli.Command, name string, args []string) error {
 	if strings.Contains(c.ArgsUsage, "--") {
 		return nil
 	}
@@ -191,7 +197,7 @@ func checkArgs(c *cli.Command, args []string) error {
 			if len(args) < least {
 				return &usageError{
 					msg:  "missing argument " + strings.TrimRight(word, ".]"),
-					hint: "klog help " + c.Name + " shows how it is used",
+					hint: "klog help " + name + " shows how it is used",
 				}
 			}
 		}

@@ -255,7 +255,7 @@ func (e *encoder) next(record []byte) (to int32, ts int64, err error) {
 // goes.
 func (e *encoder) complete(r *format.Row) (to int32, ts int64, err error) {
 	f := &e.o.Fixed
-	if f.Key != nil {
+	if f.Key != nil || f.NullKey {
 		r.Key = f.Key
 	}
 	if e.o.Limits.NeedKey && r.Key == nil {

@@ -19,10 +19,16 @@ func (e *StopError) Error() string { return e.Err.Error() + "; " + e.Count() }
 // Count says what is safe: "7 records are safe".
 func (e *StopError) Count() string {
 	s := strconv.FormatInt(e.Safe, 10) + " records are safe"
-	if e.Several {
-		s += ", the first " + strconv.FormatInt(e.First, 10) + " records are all safe"
+	if e.Safe == 1 {
+		s = "1 record is safe"
 	}
-	return s
+	switch {
+	case !e.Several:
+		return s
+	case e.First == 1:
+		return s + ", the first record is safe"
+	}
+	return s + ", the first " + strconv.FormatInt(e.First, 10) + " records are all safe"
 }
 
 // Unwrap is the reason.
@@ -60,6 +66,9 @@ type SyncError struct {
 
 // Error says how far the log is known to be on disk.
 func (e *SyncError) Error() string {
+	if e.Durable == 1 {
+		return fmt.Sprintf("%v; the first record of the input is known to be on disk", e.Err)
+	}
 	return fmt.Sprintf("%v; the first %d records of the input are known to be on disk", e.Err, e.Durable)
 }
 

@@ -70,6 +70,7 @@ type Sync struct {
 // Fixed is what all records have in common.
 type Fixed struct {
 	Key       []byte            // nil: none
+	NullKey   bool              // the key is null, whatever a row says
 	Headers   []segments.Header // behind those of a row
 	Timestamp int64             // in ms, when HasTime is set; else the time of reading counts
 	HasTime   bool

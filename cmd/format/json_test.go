@@ -149,7 +149,7 @@ func TestReadJSONRows(t *testing.T) {
 		`{"value":{"a": [1.0, 1e3]}}`: val(`{"a": [1.0, 1e3]}`), `{"value":[1 ,2]}`: val("[1 ,2]"), `{"value":12345678901234567890.10}`: val("12345678901234567890.10"), `{"value":true}`: val("true"),
 		`{"value":{"base64":"AA==","x":1}}`: val(`{"base64":"AA==","x":1}`), `{"value":{"base64":1}}`: val(`{"base64":1}`), `{"value":{}}`: val("{}"), `{"value":{ "base64" : "" }}`: val(""), `{"value":{"base64":"AA\u003d="}}`: val("\x00"),
 		`{"value":"\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00\u0000\u2028"}`: val("\"\\/\b\f\n\r\tä😀\x00\u2028"), "{\"value\":\"\xff\u2028\"}": val("\xff\u2028"), `{"value":""}`: val(""),
-		`{"v\u0061lue":"x"}`: val("x"), `{"value":"a","value":"b"}`: val("b"), `{"payload":"a","value":"b"}`: val("b"),
+		`{"v\u0061lue":"x"}`: val("x"), `{"value":"a","value":"b"}`: val("b"), `{"payload":"a","payload":"b"}`: val("b"),
 		`{"partition":"x","offset":[],"topic":null,"value":"v"}`: val("v"), `{"partition":-1,"value":"v"}`: val("v"), `{"partition":2147483648,"value":"v"}`: val("v"), `{"partition":1.5,"value":"v"}`: val("v"),
 	} {
 		var got format.Row

@@ -68,15 +68,23 @@ func (j *JSONRows) member(s *scan, f *rowFields, row *Row) error {
 	return nil
 }
 
+// errTwoValues is the refusal of a row of which one value would be lost.
+var errTwoValues = errors.New(`the row has a "value" and a "payload"`)
+
 // rowFields is what several fields decide together.
 type rowFields struct {
 	noTimestamp bool // tstype is unknown
+	value       byte // the first letter of the value's name, 0 before there is one
 }
 
 // field reads the value of one member of a row.
 func (j *JSONRows) field(s *scan, f *rowFields, name string, row *Row) (err error) {
 	switch name {
 	case "value", "payload":
+		if f.value != 0 && f.value != name[0] {
+			return errTwoValues
+		}
+		f.value = name[0]
 		row.Value, err = s.bytes(row)
 	case "key":
 		row.HasKey = true
