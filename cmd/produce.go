@@ -171,7 +171,10 @@ func (w *feedWatch) stopped(stop *feed.StopError) error {
 		w.e.say(stop.Err.Error() + ": " + stop.Count())
 	}
 	var sync *feed.SyncError
-	if errors.As(stop.Err, &sync) {
+	switch {
+	case errors.Is(stop.Err, engine.ErrTopicGone) && stop.Safe > 0:
+		return withHint(stop, "what is counted is where the topic is now: klog topic undelete brings back a deleted one")
+	case errors.As(stop.Err, &sync):
 		return withHint(stop, "the records are in the log, but a power failure may take those that are not on disk")
 	}
 	return stop

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -73,7 +74,21 @@ const (
 // that lies before it in the log. Appends may go on meanwhile, in this Writer too.
 // Processes that call it at the same time share the work. On a *SyncError the records
 // stay in the log, not known to be on disk.
-func (w *Writer) Sync(ctx context.Context) (err error) {
+//
+// The error is ErrTopicGone if the partition is no longer the one that was opened, also
+// where there is nothing left to sync: what was appended went away with it.
+func (w *Writer) Sync(ctx context.Context) error {
+	err := w.sync(ctx)
+	if err != nil && (errors.Is(err, ErrClosed) || !errors.Is(err, fs.ErrNotExist)) {
+		return err
+	}
+	if gerr := w.StillThere(); gerr != nil {
+		return gerr
+	}
+	return err
+}
+
+func (w *Writer) sync(ctx context.Context) (err error) {
 	w.syncing.RLock()
 	defer w.syncing.RUnlock()
 	w.mu.Lock()

@@ -11,6 +11,9 @@ func (p *Partition) Sync(ctx context.Context) (err error) {
 		return err
 	}
 	defer w.Close()
+	if _, err := p.config(); err != nil { // it may be another topic's of the name
+		return err
+	}
 	if err := w.enter(ctx); err != nil {
 		return err
 	}

@@ -231,6 +231,10 @@ func (w *Writer) stillThere() error {
 	return err
 }
 
+// StillThere is ErrTopicGone if the partition's directory is not the one that was opened,
+// and nil if it is. It costs one stat.
+func (w *Writer) StillThere() error { return w.p.wrap("sync", w.stillThere()) }
+
 // bootTime is when the machine was booted. It is asked only when a hint is made: the
 // answer costs more than an append.
 func (w *Writer) bootTime() int64 {

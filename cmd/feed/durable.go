@@ -2,8 +2,11 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/klog-project/klog/engine"
 )
 
 // durable makes what is appended durable, as far and as early as the policy wants.
@@ -110,7 +113,7 @@ func (d *durable) run(ctx context.Context) {
 	d.mu.Lock()
 	d.running = false
 	if err != nil {
-		d.err = &SyncError{Durable: d.known, Err: err}
+		d.err = d.wrap(err)
 	} else {
 		d.known = max(d.known, safe)
 		d.bytes -= bytes
@@ -138,12 +141,25 @@ func (d *durable) finish(ctx context.Context) error {
 		d.timer = nil
 	}
 	if d.policy.Exit || d.policy.Batch {
-		return d.syncNow(ctx)
+		if err := d.syncNow(ctx); err != nil {
+			return err
+		}
+		d.err = d.parts.stillThere()
+		return d.err
 	}
 	for d.running {
 		d.idle.Wait()
 	}
 	return d.err
+}
+
+// wrap is the error of a run whose sync failed. What is known to be on disk is no matter
+// where the topic is gone. mu is held.
+func (d *durable) wrap(err error) error {
+	if errors.Is(err, engine.ErrTopicGone) {
+		return err
+	}
+	return &SyncError{Durable: d.known, Err: err}
 }
 
 // syncEverything syncs what is not on disk yet, whatever the policy.

@@ -157,6 +157,8 @@ func clone(r segments.Record) segments.Record {
 	return r
 }
 
+func (w *writer) StillThere() error { return nil }
+
 func (w *writer) Sync(ctx context.Context) error {
 	w.tp.mu.Lock()
 	next := w.next

@@ -15,6 +15,8 @@ type Writer interface {
 	Append(ctx context.Context, batches []byte) (engine.Appended, error)
 	// Sync makes what this Writer has appended durable. It may run beside Append.
 	Sync(ctx context.Context) error
+	// StillThere is engine.ErrTopicGone once the partition is another one or none.
+	StillThere() error
 	Close() error
 }
 

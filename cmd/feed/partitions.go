@@ -71,6 +71,18 @@ func (p *partitions) sync(ctx context.Context, partition int32, next int64) erro
 	return o.Sync(ctx)
 }
 
+// stillThere asks each Writer that is open.
+func (p *partitions) stillThere() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.open {
+		if err := o.StillThere(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // appended takes note of what a pinned Writer has appended.
 func (p *partitions) appended(o *opened, next int64) {
 	p.mu.Lock()
