@@ -38,7 +38,7 @@ func (p *plainFile) Append(_ context.Context, raw []byte) (engine.Appended, erro
 func (p *plainFile) Sync(context.Context) error { return p.f.Sync() }
 
 func (p *plainFile) StillThere() error { return nil }
-func (p *plainFile) Close() error               { return p.f.Close() }
+func (p *plainFile) Close() error      { return p.f.Close() }
 
 func benchFeed(b *testing.B, text []byte, partitions int, change func(*feed.Options)) {
 	dir := b.TempDir()
