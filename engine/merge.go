@@ -11,9 +11,10 @@ import (
 const openAtOnce = 8
 
 // ReadAheadFor is a sensible ViewOptions.ReadAhead for reading n partitions side by
-// side: what they read ahead stays within some 8 MiB as long as batches are small.
+// side: what they read ahead stays within some 8 MiB as long as batches are small. More
+// than the processor's cache holds makes nothing faster.
 func ReadAheadFor(n int) int {
-	const total, least, most = 8 << 20, 16 << 10, 512 << 10
+	const total, least, most = 8 << 20, 16 << 10, 256 << 10
 	return min(most, max(least, total/max(n, 1)))
 }
 

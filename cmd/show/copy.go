@@ -214,7 +214,7 @@ func (w *worker) finish(err error) {
 
 // print writes the chunk.
 func (w *worker) print() error {
-	w.text = text{out: w.out[:0], next: max(w.c.start, w.chunk.Batches[0].BaseOffset)}
+	w.text = text{out: w.memory()[:0], next: max(w.c.start, w.chunk.Batches[0].BaseOffset)}
 	var err error
 	var bad *segments.Batch
 	for i := range w.chunk.Batches {
@@ -231,6 +231,19 @@ func (w *worker) print() error {
 		w.c.bad = &segments.Batch{BatchHeader: bad.BatchHeader}
 	}
 	return err
+}
+
+// memory is the memory for the text of the chunk: as much as the chunk has, which is
+// what values need, rather than growing to it step by step.
+func (w *worker) memory() []byte {
+	size := int64(0)
+	for i := range w.chunk.Batches {
+		size += w.chunk.Batches[i].Size()
+	}
+	if size = min(size, mostText); int64(cap(w.out)) < size && w.c.p.o.Limit < 0 {
+		return make([]byte, 0, size+size/8)
+	}
+	return w.out
 }
 
 // flush writes the text in turn.
@@ -281,7 +294,7 @@ func (w *worker) batch(b *segments.Batch) error {
 	case w.flushed == flushed:
 		w.text = text{out: w.out[:len(before.out)], count: before.count, next: before.next}
 	default:
-		w.text = text{out: w.out[:0], next: c.next}
+		w.text = text{out: w.memory()[:0], next: c.next}
 	}
 	return errTrouble
 }
