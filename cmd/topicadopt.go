@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/klog-project/klog/engine"
 	"github.com/urfave/cli/v2"
@@ -19,7 +20,7 @@ func newTopicAdoptCommand(e *Env) *cli.Command {
 		Usage:     "make topics of partition directories from elsewhere",
 		ArgsUsage: "DIR",
 		Flags:     []cli.Flag{stringFlag(&o.as, "as", "", "call the topic `NAME`; default: as the directories are called")},
-		Description: `DIR is a partition directory (orders-0), or holds some: a backup, another root, a broker's log.dir. The topic gets a new id, so that nothing that was kept under the old one, as the offsets of groups, is taken for its own. Configs and log start come along where DIR belonged to a root. Directories outside the root are copied and stay as they are; those inside are renamed. The directory of one partition in the root itself stands for all of its topic. Partitions that are missing in between are made empty.
+		Description: `DIR is a partition directory (orders-0, with a segment file in it), or holds some: a backup, another root, a broker's log.dir. The topic gets a new id, so that nothing that was kept under the old one, as the offsets of groups, is taken for its own. Configs and log start come along where DIR belonged to a root. Directories outside the root are copied and stay as they are; those inside are renamed. The directory of one partition in the root itself stands for all of its topic. Partitions that are missing in between are made empty.
 
     klog topic adopt /backup/klog/orders-0 --as orders-restored
     cp -a ROOT/orders-0 ROOT/copy-0 && klog -R ROOT topic adopt ROOT/copy-0`,
@@ -30,6 +31,9 @@ func newTopicAdoptCommand(e *Env) *cli.Command {
 }
 
 func runTopicAdopt(ctx context.Context, e *Env, dir string, o topicAdoptOptions) error {
+	if _, err := os.Stat(dir); err != nil {
+		return err // before a root is made for nothing
+	}
 	root, err := e.createRoot()
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 )
@@ -32,6 +33,9 @@ func runTopicRename(ctx context.Context, e *Env, name, to string, o topicRenameO
 	topic, err := root.Topic(name)
 	if err != nil {
 		return err
+	}
+	if name == to {
+		return fmt.Errorf("%s: is called so already", name)
 	}
 	if err := root.CheckNewTopic(to, name); err != nil {
 		return err

@@ -47,6 +47,9 @@ func (r *Root) AdoptTopic(ctx context.Context, dir string, o AdoptOptions) ([]Ad
 	var all []Adopted
 	for _, a := range found {
 		adopted, err := r.adopt(ctx, a, o)
+		if taken, ok := err.(*TopicExistsError); ok && taken.Name == a.name {
+			return all, err // which names it
+		}
 		if err != nil {
 			return all, fmt.Errorf("adopt topic %s: %w", a.name, err)
 		}

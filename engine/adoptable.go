@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -26,7 +27,8 @@ func (r *Root) adoptable(dir, as string) ([]*adoption, error) {
 		return nil, err
 	}
 	within, only := abs, ""
-	topic, number, one := segments.ParsePartitionDir(filepath.Base(abs))
+	topic, number, named := segments.ParsePartitionDir(filepath.Base(abs))
+	one := named // and alone
 	if one {
 		within = filepath.Dir(abs)
 	}
@@ -42,12 +44,17 @@ func (r *Root) adoptable(dir, as string) ([]*adoption, error) {
 	}
 	found := map[string]*adoption{}
 	if one {
-		if _, err := r.fs.ReadDir(abs); err != nil {
+		if ok, err := r.holdsSegment(abs); err != nil {
 			return nil, err
+		} else if !ok {
+			return nil, &NoPartitionError{Dir: dir}
 		}
 		found[topic] = &adoption{from: topic, dirs: map[int32]string{number: abs}}
 	} else if found, err = r.findAdoptable(within, only); err != nil {
 		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, &NoPartitionError{Dir: dir, Below: !named}
 	}
 	return r.nameAdopted(found, dir, within, as, inside)
 }
@@ -58,7 +65,7 @@ func (r *Root) findAdoptable(within, only string) (map[string]*adoption, error) 
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]*adoption{}
+	found, holds := map[string]*adoption{}, map[string]bool{}
 	for _, f := range files {
 		topic, n, ok := segments.ParsePartitionDir(f.Name())
 		if !ok || only != "" && topic != only {
@@ -68,18 +75,39 @@ func (r *Root) findAdoptable(within, only string) (map[string]*adoption, error) 
 		if fi, err := r.fs.Stat(path); err != nil || !fi.IsDir() {
 			continue
 		}
+		ok, err := r.holdsSegment(path)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			holds[topic] = true
+		} else if only == "" {
+			continue
+		}
 		if found[topic] == nil {
 			found[topic] = &adoption{from: topic, dirs: map[int32]string{}}
 		}
 		found[topic].dirs[n] = path
 	}
+	// In the root itself all of a topic's directories belong to it, also an empty one.
+	maps.DeleteFunc(found, func(topic string, _ *adoption) bool { return !holds[topic] })
 	return found, nil
 }
 
-func (r *Root) nameAdopted(found map[string]*adoption, dir, within, as string, inside bool) ([]*adoption, error) {
-	if len(found) == 0 {
-		return nil, &InvalidError{Reason: dir + ": holds no partition directories (TOPIC-NUMBER)"}
+// holdsSegment reports whether a directory holds a segment file: many a directory is
+// called NAME-NUMBER and is no partition.
+func (r *Root) holdsSegment(dir string) (bool, error) {
+	files, err := r.fs.ReadDir(dir)
+	if err != nil {
+		return false, err
 	}
+	return slices.ContainsFunc(files, func(f fs.DirEntry) bool {
+		_, suffix, ok := segments.ParseSegmentName(f.Name())
+		return ok && suffix == segments.LogSuffix && f.Type().IsRegular()
+	}), nil
+}
+
+func (r *Root) nameAdopted(found map[string]*adoption, dir, within, as string, inside bool) ([]*adoption, error) {
 	if as != "" && len(found) > 1 {
 		return nil, &InvalidError{Reason: fmt.Sprintf("%s: holds %d topics, which cannot all be called %s", dir, len(found), as)}
 	}
@@ -134,6 +162,9 @@ func (r *Root) checkAdoptable(a *adoption) error {
 		e, err := r.readEntry(a.from)
 		if err != nil {
 			return err
+		}
+		if e != nil && a.from != a.name {
+			return fmt.Errorf("the directory is in use: %w", &TopicExistsError{Name: a.from})
 		}
 		if e != nil {
 			return &TopicExistsError{Name: a.from}

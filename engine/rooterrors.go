@@ -65,6 +65,22 @@ func (e *UnknownPartitionError) Error() string {
 // Unwrap makes errors.Is(err, ErrUnknownPartition) true.
 func (e *UnknownPartitionError) Unwrap() error { return ErrUnknownPartition }
 
+// NoPartitionError tells that there is nothing to adopt. It is ErrUnknownPartition.
+type NoPartitionError struct {
+	Dir   string // as it was given
+	Below bool   // Dir is called as no partition is, so its own directories were looked at
+}
+
+func (e *NoPartitionError) Error() string {
+	if e.Below {
+		return e.Dir + ": holds no partition directories (TOPIC-NUMBER, with a segment file in it)"
+	}
+	return e.Dir + ": is no partition directory: it holds no segment file"
+}
+
+// Unwrap makes errors.Is(err, ErrUnknownPartition) true.
+func (e *NoPartitionError) Unwrap() error { return ErrUnknownPartition }
+
 // TopicExistsError is ErrTopicExists.
 type TopicExistsError struct {
 	Name string

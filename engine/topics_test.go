@@ -479,13 +479,15 @@ func TestAdoptFromAnotherRoot(t *testing.T) {
 	}
 	for what, c := range map[string]struct{ dir, as string }{
 		"several topics under one name": {from.Dir(), "x"},
-		"nothing to adopt":              {t.TempDir(), ""},
 		"the root itself":               {r.Dir(), ""},
 		"a wrong name":                  {filepath.Join(from.Dir(), "bills-0"), "a/b"},
 	} {
 		if _, err := r.AdoptTopic(t.Context(), c.dir, engine.AdoptOptions{As: c.as}); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+	if _, err := r.AdoptTopic(t.Context(), t.TempDir(), engine.AdoptOptions{}); !errors.Is(err, engine.ErrUnknownPartition) {
+		t.Errorf("nothing to adopt: %v", err)
 	}
 	if _, err := r.AdoptTopic(t.Context(), filepath.Join(from.Dir(), "bills-0"), engine.AdoptOptions{}); !errors.Is(err, engine.ErrTopicExists) {
 		t.Errorf("a name in use: %v", err)
@@ -650,19 +652,36 @@ func TestInterruptedAdoptLeavesNothing(t *testing.T) {
 	checkTidyOS(t, r)
 }
 
+// TestAdoptOfAnEmptyDirectory: without a segment a directory is no partition, but in the
+// root it belongs to the topic of those that are.
 func TestAdoptOfAnEmptyDirectory(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "bare-0")
-	if err := os.Mkdir(dir, 0o770); err != nil {
-		t.Fatal(err)
-	}
 	r := newRoot(t)
-	adopted, err := r.AdoptTopic(t.Context(), dir, engine.AdoptOptions{})
+	for _, dir := range []string{"bare-0", "bare-1"} {
+		if err := os.Mkdir(filepath.Join(r.Dir(), dir), 0o770); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.AdoptTopic(t.Context(), filepath.Join(r.Dir(), "bare-0"), engine.AdoptOptions{}); !errors.Is(err, engine.ErrUnknownPartition) {
+		t.Fatalf("got %v, want ErrUnknownPartition", err)
+	}
+	if err := os.WriteFile(filepath.Join(r.Dir(), "bare-1", "00000000000000000000.log"), nil, 0o660); err != nil {
+		t.Fatal(err)
+	}
+	adopted, err := r.AdoptTopic(t.Context(), filepath.Join(r.Dir(), "bare-0"), engine.AdoptOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := adopted[0].Topic.Partition(0)
-	if err != nil {
-		t.Fatal(err)
+	for n := range int32(2) {
+		p, err := adopted[0].Topic.Partition(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := p.OpenWriter(engine.WriterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	checkWhole(t, vfs.OS, p, adopted[0].Topic.ID())
 }
