@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/klog-project/klog/cmd/feed"
@@ -64,7 +65,8 @@ func createTarget(ctx context.Context, root *engine.Root, o produceOptions) (*en
 		return nil, err
 	}
 	if o.partition >= int64(n) {
-		return nil, &engine.UnknownPartitionError{Topic: o.topic, Partition: int32(o.partition), Root: root.Dir(), Count: n}
+		return nil, withHint(&engine.UnknownTopicError{Name: o.topic, Root: root.Dir()},
+			"it would be made with "+counted(n, "partition")+", and have no partition "+strconv.FormatInt(o.partition, 10)+"; klog topic create makes one with more")
 	}
 	t, err := root.CreateTopic(ctx, o.topic, engine.TopicSpec{Partitions: n})
 	if errors.Is(err, engine.ErrTopicExists) {
