@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/klog-project/klog/segments"
@@ -30,7 +32,33 @@ func (r *Root) Verify(ctx context.Context, names []string, report func(VerifyFin
 			return err
 		}
 	}
+	if err := r.verifyMeta(report); err != nil {
+		return err
+	}
 	return r.sharedIDs(ctx, names, report)
+}
+
+// verifyMeta reports a meta.properties that does not say whose the root is. A root may
+// have none.
+func (r *Root) verifyMeta(report func(VerifyFinding) error) error {
+	m, err := r.Meta()
+	what := ""
+	switch {
+	case errors.Is(err, strconv.ErrSyntax), errors.Is(err, strconv.ErrRange):
+		what = "the node id is no number"
+	case err != nil:
+		return err
+	case m.NodeID < 0:
+		if _, err := r.fs.Stat(r.path(metaFileName)); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		what = "no node id"
+	default:
+		return nil
+	}
+	return report(VerifyFinding{segments.AboutFile(r.path(metaFileName), what, segments.RepairNone), "", -1})
 }
 
 // sharedIDs reports topics with the id of another. Renaming a topic makes it so for a
