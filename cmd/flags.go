@@ -147,7 +147,7 @@ func (r *flagReader) word(w string) error {
 		return nil
 	}
 	if name := strings.TrimLeft(r.line.name()+" "+w, " "); planned(name) {
-		return notInThisVersion(name)
+		return notInThisVersion(w)
 	}
 	return unknownCommand(w, subs)
 }
