@@ -23,7 +23,7 @@ type Alteration struct {
 }
 
 // AlterTopic changes a topic: all that is asked for or, also when it is killed, nothing.
-// A topic without an entry gets one, whatever is asked for.
+// A topic without an entry, or with a damaged one, gets one, whatever is asked for.
 func (r *Root) AlterTopic(ctx context.Context, name string, a Alteration) (*Topic, error) {
 	set, err := parseConfigs(a.Set)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *Root) AlterTopic(ctx context.Context, name string, a Alteration) (*Topi
 // altered is the entry that the topic shall have.
 func (r *Root) altered(t *Topic, partitions int, set map[string]string, unset []string) (*entry, error) {
 	e, err := r.readEntry(t.name)
-	if err != nil {
+	if err = r.tolerate(t.name, err); err != nil {
 		return nil, err
 	}
 	if e == nil {

@@ -84,7 +84,7 @@ func (c *configCache) refresh() error {
 		}
 	}
 	e, is, err := r.readEntryStamp(c.topic.name)
-	if err != nil {
+	if err = r.tolerate(c.topic.name, err); err != nil {
 		return err
 	}
 	if c.loaded && e != nil && !c.topic.id.IsZero() && e.id != c.topic.id {
@@ -100,7 +100,8 @@ func (c *configCache) refresh() error {
 }
 
 // readEntryStamp reads the entry and says which state of the file it read. A nil entry
-// and the zero stamp mean that there is none.
+// and the zero stamp mean that there is none. With a *damagedEntryError comes the stamp of
+// the file.
 func (r *Root) readEntryStamp(topic string) (*entry, stamp, error) {
 	path := r.entryPath(topic)
 	f, err := r.fs.OpenFile(path, 0, 0)
@@ -115,13 +116,16 @@ func (r *Root) readEntryStamp(topic string) (*entry, stamp, error) {
 	if err != nil {
 		return nil, stamp{}, err
 	}
+	if fi.Size() > maxEntry {
+		return nil, stampOfInfo(fi), &damagedEntryError{path, fmt.Errorf("%d bytes", fi.Size())}
+	}
 	b := make([]byte, fi.Size())
 	if _, err := f.ReadAt(b, 0); err != nil {
 		return nil, stamp{}, err
 	}
 	e, err := decodeEntry(b)
 	if err != nil {
-		return nil, stamp{}, fmt.Errorf("%s: topic entry: %w", path, err)
+		return nil, stampOfInfo(fi), &damagedEntryError{path, err}
 	}
 	return e, stampOfInfo(fi), nil
 }

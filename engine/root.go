@@ -22,6 +22,7 @@ type Root struct {
 
 	mu   sync.Mutex // guards what follows
 	defs *defaults  // nil until they are needed
+	told []string   // topics whose damaged entry was told
 }
 
 // Open opens the root dir for reading and creates nothing. The error is a *NoRootError if

@@ -12,9 +12,9 @@ import (
 	"github.com/klog-project/klog/segments"
 )
 
-// Verify checks what belongs to no single partition: the root's checkpoints, and that
-// no two topics have the same id. Of topics it names those in names, or all where that
-// is nil. report is called with each finding; an error of it ends the run.
+// Verify checks what belongs to no single partition: the root's checkpoints and
+// meta.properties, the topics' entries, and that no two topics have the same id. Of topics
+// it names those in names, or all where that is nil. report is called with each finding; an error of it ends the run.
 func (r *Root) Verify(ctx context.Context, names []string, report func(VerifyFinding) error) error {
 	for _, kind := range checkpointKinds() {
 		_, err := r.Checkpoints(kind)
@@ -33,6 +33,9 @@ func (r *Root) Verify(ctx context.Context, names []string, report func(VerifyFin
 		}
 	}
 	if err := r.verifyMeta(report); err != nil {
+		return err
+	}
+	if err := r.verifyEntries(names, report); err != nil {
 		return err
 	}
 	return r.sharedIDs(ctx, names, report)

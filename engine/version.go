@@ -63,7 +63,7 @@ func (r *Root) raiseVersion(ctx context.Context, n int) error {
 	}
 	for _, name := range names {
 		e, err := r.readEntry(name)
-		if err != nil {
+		if err = r.tolerate(name, err); err != nil {
 			return err
 		}
 		if e == nil {
