@@ -9,7 +9,7 @@ import (
 )
 
 // goneWords is what a producer says whose topic is another one or none.
-const goneWords = "the topic was deleted, renamed or replaced while it was in use; 1 records are safe"
+const goneWords = "the topic was deleted, renamed or replaced while it was in use; 1 record is safe"
 
 func TestProduceEndsAfterItsTopicIsGone(t *testing.T) {
 	for _, c := range []struct {
