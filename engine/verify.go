@@ -40,7 +40,7 @@ func (p *Partition) Verify(ctx context.Context, o VerifyOptions, report func(Ver
 	if err != nil {
 		return segments.VerifyResult{}, err
 	}
-	so := segments.VerifyOptions{FS: p.fs, Deep: o.Deep, IndexInterval: p.indexInterval(), Read: o.Read}
+	so := segments.VerifyOptions{FS: p.fs, Deep: o.Deep, IndexInterval: p.indexInterval(), Dense: p.dense(), Read: o.Read}
 	res, err := segments.Verify(ctx, p.dir, so, v.segments)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = v.missingDirectory(err)
@@ -67,6 +67,21 @@ func (p *Partition) indexInterval() int {
 		return 0
 	}
 	return int(cfg.IndexIntervalBytes)
+}
+
+// dense reports whether it is known that nothing compacts the partition. What a broker
+// did to it before it was the topic's is in the checkpoint of its cleaner.
+func (p *Partition) dense() bool {
+	if p.t == nil || !p.t.HasEntry() {
+		return false
+	}
+	cfg, err := p.config()
+	if err != nil || cfg.Compacted() {
+		return false
+	}
+	cleaned, err := readCheckpoint(p.fs, p.rootFile(CleanerCheckpoint))
+	_, was := cleaned[TopicPartition{p.topic, p.number}]
+	return err == nil && !was
 }
 
 // partitionVerifier is one run of Partition.Verify.

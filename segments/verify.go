@@ -60,6 +60,9 @@ type VerifyOptions struct {
 	// IndexInterval is index.interval.bytes; 0 is Kafka's default, 4096. It tells when
 	// an index that is missing or empty should not be.
 	IndexInterval int
+	// Dense says that nothing is ever taken out of a segment, as compaction does: where a
+	// sealed one ends before offsets that its indexes know, records are missing.
+	Dense bool
 	// Read, if not nil, is told how many more bytes of log have been read.
 	Read func(bytes int64)
 }

@@ -322,6 +322,45 @@ func TestVerifyNewestIndexes(t *testing.T) {
 	}
 }
 
+func TestVerifySealedLogThatWasCut(t *testing.T) {
+	dir, bases := threeSegments(t)
+	name := filepath.Join(dir, segments.SegmentName(bases[1]))
+	log := readFile(t, name+".log")
+	b, err := segments.ParseBatch(log, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := func(dense bool) (logs []segments.Finding) {
+		o := segments.VerifyOptions{IndexInterval: 512, Dense: dense}
+		if _, err := segments.Verify(t.Context(), dir, o, func(f segments.Finding) error {
+			if strings.HasSuffix(f.File, ".log") {
+				logs = append(logs, f)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return logs
+	}
+	if found := cut(true); len(found) != 0 {
+		t.Errorf("before it is cut: got %+v", found)
+	}
+	writeFile(t, name+".log", log[:b.Size()])
+	found := cut(true)
+	if len(found) != 1 || found[0].File != name+".log" || found[0].Position != b.Size() ||
+		found[0].FirstOffset != bases[1]+2 || found[0].LastOffset != bases[2]-1 {
+		t.Errorf("got %+v, want one about offsets %d to %d", found, bases[1]+2, bases[2]-1)
+	}
+	if found := cut(false); len(found) != 0 {
+		t.Errorf("where compaction may have been: got %+v", found)
+	}
+	// With indexes of its own it is a log with a gap, which is legal.
+	writeSegment(t, dir, bases[1], log[:b.Size()])
+	if found := cut(true); len(found) != 0 {
+		t.Errorf("with its own indexes: got %+v", found)
+	}
+}
+
 func TestVerifySmallFiles(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file   string

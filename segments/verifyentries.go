@@ -80,6 +80,14 @@ func (r *entryReader) fail(what string) {
 	r.cur = nil
 }
 
+// beyond returns the entry that lies beyond the end of the log, nil if none does.
+func (r *entryReader) beyond() []byte {
+	if r.fault == nil || r.fault.what != beyondTheEnd {
+		return nil
+	}
+	return r.fault.raw
+}
+
 func (r *entryReader) finding() Finding {
 	return Finding{
 		File: r.file.path, Position: r.fault.position, Size: r.fault.size,

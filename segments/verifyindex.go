@@ -5,6 +5,9 @@ import (
 	"math"
 )
 
+// beyondTheEnd is said of an entry about a batch that its sealed log does not have.
+const beyondTheEnd = "entry beyond the end of the log"
+
 // offsetCheck holds an .index against the batches of its segment.
 //
 // An entry is right if its position is where a batch begins and its offset the last one
@@ -108,7 +111,7 @@ func (c *offsetCheck) finish(end, due int64) error {
 	case c.file.f == nil && due > 0:
 		c.fail("missing index")
 	case c.cur != nil && c.e.Position >= c.skipTo:
-		c.failAt("entry beyond the end of the log")
+		c.failAt(beyondTheEnd)
 	case c.count == 0 && due > 0:
 		c.fail("index without entries")
 	}
@@ -196,7 +199,7 @@ func (c *timeCheck) finish(s IndexState) error {
 	case c.file.f == nil && s.MaxTimestamp >= 0 && fits:
 		c.fail("missing time index")
 	case c.cur != nil && !c.damaged:
-		c.failAt("entry beyond the end of the log")
+		c.failAt(beyondTheEnd)
 	case c.met < s.MaxTimestamp && fits:
 		c.fail("time index that does not end with the largest timestamp")
 	}

@@ -254,6 +254,7 @@ func (c *segmentCheck) finish() error {
 	if err := c.times.finish(c.state); err != nil {
 		return err
 	}
+	c.cutShort()
 	if err := c.txns.finish(c.scan.NextOffset()); err != nil {
 		return err
 	}
@@ -263,6 +264,23 @@ func (c *segmentCheck) finish() error {
 		}
 	}
 	return nil
+}
+
+// cutShort reports a sealed log whose end is missing: it does not reach to the next segment,
+// and an index has entries about batches behind its end. A cut within a batch is damage.
+func (c *segmentCheck) cutShort() {
+	next := c.scan.NextOffset()
+	if !c.v.o.Dense || c.newest || c.times.damaged || next >= c.later {
+		return
+	}
+	offset, time := c.index.beyond(), c.times.beyond()
+	if (offset == nil || parseOffsetEntry(offset, c.base).Offset < next) && (time == nil || parseTimeEntry(time, c.base).Offset < next) {
+		return
+	}
+	c.hold(Finding{
+		File: c.path, Position: c.scan.Position(), Size: -1, FirstOffset: next, LastOffset: c.later - 1,
+		What: "the log ends before records that its index knows", Repair: RepairNone,
+	})
 }
 
 // readers are those of the index files.
