@@ -43,8 +43,11 @@ func (r *LogReader) beginsAt(e OffsetEntry) bool {
 	if e.Position >= r.scan.End() {
 		return false
 	}
+	mode := r.scan.mode
+	r.scan.SetMode(ScanCRC)
 	r.scan.Resume(e.Position, r.seg.base)
 	b, err := r.scan.Next()
+	r.scan.SetMode(mode)
 	if err != nil || b.LastOffset() > e.Offset {
 		return false
 	}

@@ -65,7 +65,7 @@ func (f *AbortFilter) Hides(b Batch) (bool, error) {
 	}
 	f.forget(b.ProducerID, b.LastOffset())
 	if f.ahead == nil {
-		f.ahead = f.l.Reader(b.LastOffset() + 1)
+		f.ahead = f.l.headerReader(b.LastOffset() + 1)
 	}
 	for {
 		if m := f.marks[b.ProducerID]; len(m) > 0 {
@@ -108,8 +108,9 @@ func (f *AbortFilter) readAhead() (more bool, err error) {
 	case !b.Control():
 		return true, nil
 	}
-	// A marker that cannot be read is damage: the batch is named when it is read.
-	if m, ok, _ := readMarker(b); ok {
+	if m, ok, err := f.ahead.marker(b); err != nil {
+		return false, err
+	} else if ok {
 		f.marks[b.ProducerID] = append(f.marks[b.ProducerID], txnMark{b.BaseOffset, m.Type == AbortMarker})
 	}
 	return true, nil
@@ -132,7 +133,7 @@ func (l *Log) StableEnd(end int64) (*StableEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.r = l.Reader(from)
+	s.r = l.headerReader(from)
 	return s, nil
 }
 
@@ -156,24 +157,33 @@ func (s *StableEnd) At(end int64) (int64, error) {
 			}
 			continue
 		}
-		s.take(b)
+		if err := s.take(b); err != nil {
+			return 0, err
+		}
 	}
 	return s.oldest(end), nil
 }
 
-func (s *StableEnd) take(b Batch) {
+// take takes note of a batch whose header alone was read.
+func (s *StableEnd) take(b Batch) error {
 	if b.ProducerID < 0 || !b.Transactional() {
-		return
+		return nil
 	}
 	if b.Control() {
-		if _, ok, _ := readMarker(b); ok {
+		_, ok, err := s.r.marker(b)
+		if ok {
 			delete(s.open, b.ProducerID)
 		}
-		return
+		return err
 	}
-	if _, ok := s.open[b.ProducerID]; !ok {
+	if _, ok := s.open[b.ProducerID]; ok {
+		return nil
+	}
+	ok, err := checkCRCAt(openFile{s.r}, b.Position, b.BatchHeader, make([]byte, min(scanBuffer, b.Size())))
+	if ok {
 		s.open[b.ProducerID] = b.BaseOffset
 	}
+	return orNothing(err)
 }
 
 func (s *StableEnd) oldest(end int64) int64 {
@@ -227,4 +237,41 @@ func (s *StableEnd) loadSnapshot(offset int64) (bool, error) {
 		}
 	}
 	return err == nil, err
+}
+
+// headerReader is a reader of headers: Next checks no checksum, and of a large batch
+// reads no more than that.
+func (l *Log) headerReader(from int64) *LogReader {
+	r := l.Reader(from)
+	r.scan.SetMode(ScanHeaders)
+	return r
+}
+
+// marker reads the marker in a control batch of which a headerReader has read the
+// header. ok is false if there is none, or none that can be read: damage is named when
+// the batch itself is.
+func (r *LogReader) marker(b Batch) (m Marker, ok bool, err error) {
+	const largest = 4 << 10 // a marker has some 80 bytes
+	if b.Size() > largest {
+		return Marker{}, false, nil
+	}
+	raw := make([]byte, b.Size())
+	if err := readFullAt(openFile{r}, raw, b.Position); err != nil {
+		return Marker{}, false, orNothing(err)
+	}
+	whole, err := ParseBatch(raw, b.Position)
+	if err != nil || !whole.CheckCRC() {
+		return Marker{}, false, nil
+	}
+	m, ok, _ = readMarker(whole)
+	return m, ok, nil
+}
+
+// orNothing makes no error of a file that ended or was replaced meanwhile: what it held
+// is met again, or is gone.
+func orNothing(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF || err == errReplaced {
+		return nil
+	}
+	return err
 }
