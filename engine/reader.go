@@ -70,7 +70,7 @@ func (v *View) Reader(o ReaderOptions) (*Reader, error) {
 	if o.Until >= 0 {
 		r.o.Until = min(o.Until, v.end)
 	}
-	r.filter = v.log.AbortFilter(v.end)
+	r.filter = v.log.AbortFilter()
 	if o.Until < 0 {
 		var err error
 		if r.stable, err = v.log.StableEnd(v.end); err != nil {
@@ -217,7 +217,6 @@ func (r *Reader) ready() error {
 		return r.stop(err)
 	}
 	r.bound = bound
-	r.filter.SetUntil(bound)
 	if r.r.Offset() >= bound {
 		return r.look()
 	}

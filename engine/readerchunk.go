@@ -73,6 +73,6 @@ func (r *Reader) Back(offset int64) {
 	r.next, r.done, r.opened = offset, false, false
 	if r.filter != nil {
 		r.filter.Close()
-		r.filter = r.v.log.AbortFilter(r.bound)
+		r.filter = r.v.log.AbortFilter()
 	}
 }

@@ -132,7 +132,7 @@ func (c *counter) walk(lower, upper int64, visit func(Batch) (bool, error)) erro
 	defer r.Close()
 	var aborted *AbortFilter
 	if c.o.Committed {
-		aborted = c.l.AbortFilter(upper)
+		aborted = c.l.AbortFilter()
 		defer aborted.Close()
 	}
 	for {

@@ -188,7 +188,7 @@ func TestAbortedTransactionsAreHidden(t *testing.T) {
 			t.Errorf("%s: last stable offset %d, %v; want 14", name, stable, err)
 		}
 		var seen []int64
-		f := l.AbortFilter(stable)
+		f := l.AbortFilter()
 		defer f.Close()
 		for b, err := range batchesOf(l, 0) {
 			if err != nil {

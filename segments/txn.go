@@ -16,7 +16,6 @@ import (
 // which is how uncommitted records are read.
 type AbortFilter struct {
 	l     *Log
-	until int64
 	ahead *LogReader
 	// marks are the markers that were met ahead and not yet passed, by producer, rising.
 	marks map[int64][]txnMark
@@ -27,15 +26,12 @@ type txnMark struct {
 	aborted bool
 }
 
-// AbortFilter returns a filter for the batches below until, which is no higher than
-// the last stable offset: behind it a transaction may be without marker. Such a one
-// counts as aborted.
-func (l *Log) AbortFilter(until int64) *AbortFilter {
-	return &AbortFilter{l: l, until: until, marks: make(map[int64][]txnMark)}
+// AbortFilter returns a filter for batches below the last stable offset: of each of
+// their transactions the marker is in the log, perhaps behind that offset. A transaction
+// without marker counts as aborted.
+func (l *Log) AbortFilter() *AbortFilter {
+	return &AbortFilter{l: l, marks: make(map[int64][]txnMark)}
 }
-
-// SetUntil raises the bound as the log grows.
-func (f *AbortFilter) SetUntil(until int64) { f.until = until }
 
 // Close closes the file that the filter reads ahead in.
 func (f *AbortFilter) Close() {
@@ -93,12 +89,8 @@ func (f *AbortFilter) forget(producer, offset int64) {
 	}
 }
 
-// readAhead takes one more batch into account; more is false where the bound is
-// reached.
+// readAhead takes one more batch into account; more is false at the end of the log.
 func (f *AbortFilter) readAhead() (more bool, err error) {
-	if f.ahead.Offset() >= f.until {
-		return false, nil
-	}
 	b, err := f.ahead.Next()
 	switch {
 	case err == io.EOF:

@@ -71,7 +71,7 @@ func TestCommittedAgainstAModel(t *testing.T) {
 }
 
 func committedFrom(rt *rapid.T, l *segments.Log, from, stable int64) (seen []int64) {
-	f := l.AbortFilter(stable)
+	f := l.AbortFilter()
 	defer f.Close()
 	r := l.Reader(from)
 	defer r.Close()
