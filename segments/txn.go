@@ -59,11 +59,13 @@ func (f *AbortFilter) Hides(b Batch) (bool, error) {
 	case !b.Transactional():
 		return false, nil
 	}
-	f.forget(b.ProducerID, b.LastOffset())
 	if f.ahead == nil {
 		f.ahead = f.l.headerReader(b.LastOffset() + 1)
 	}
 	for {
+		// The reading ahead may still be in front of the batch, where the markers of the
+		// producer's earlier transactions are.
+		f.forget(b.ProducerID, b.LastOffset())
 		if m := f.marks[b.ProducerID]; len(m) > 0 {
 			return m[0].aborted, nil
 		}
